@@ -1,0 +1,13 @@
+export type { Broker, LaunchOptions } from './broker.ts';
+export { BrokerUnavailable } from './broker.ts';
+export { describeBroker } from './describe-broker.ts';
+export { freePort } from './free-port.ts';
+export type { Launched } from './launch.ts';
+export { launch } from './launch.ts';
+export type { PostgresBroker } from './postgres.ts';
+export { startPostgres } from './postgres.ts';
+export type { RabbitmqBroker } from './rabbitmq.ts';
+export { startRabbitmq } from './rabbitmq.ts';
+export type { Permissions } from './rabbitmq-management.ts';
+export { RabbitmqManagement } from './rabbitmq-management.ts';
+export { sweepLeftovers } from './sweep.ts';
