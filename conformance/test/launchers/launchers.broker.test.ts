@@ -11,12 +11,12 @@ import {
 describeBroker(
   'postgres launcher',
   () => startPostgres({ isolated: true }),
-  (postgres: PostgresBroker) => {
+  (postgres: () => PostgresBroker) => {
     it('gives databases with 200 connections and fsync on', async () => {
-      const url = await postgres.createDatabase('launcher "one"');
+      const url = await postgres().createDatabase('launcher "one"');
       expect(url).toContain('/launcher%20%22one%22');
-      await postgres.dropDatabase('launcher "one"');
-      const [settings] = await postgres.query<{ connections: string; fsync: string }>(
+      await postgres().dropDatabase('launcher "one"');
+      const [settings] = await postgres().query<{ connections: string; fsync: string }>(
         "select current_setting('max_connections') connections, current_setting('fsync') fsync",
       );
       expect(settings).toEqual({ connections: '200', fsync: 'on' });
@@ -25,21 +25,21 @@ describeBroker(
     it.each(['stop', 'kill'] as const)(
       'keeps its data and address over %s and start',
       async (fault) => {
-        await postgres.query(`create table kept_${fault} (id int)`);
-        await postgres[fault]();
-        await expect(postgres.query('select 1')).rejects.toThrow();
-        await postgres.start();
-        expect(await postgres.query(`select count(*)::int n from kept_${fault}`)).toEqual([
+        await postgres().query(`create table kept_${fault} (id int)`);
+        await postgres()[fault]();
+        await expect(postgres().query('select 1')).rejects.toThrow();
+        await postgres().start();
+        expect(await postgres().query(`select count(*)::int n from kept_${fault}`)).toEqual([
           { n: 0 },
         ]);
       },
     );
 
     it('answers nothing while it is paused', async () => {
-      await postgres.pause();
-      await expect(postgres.query('select 1')).rejects.toThrow(/timeout/);
-      await postgres.unpause();
-      expect(await postgres.query('select 1 n')).toEqual([{ n: 1 }]);
+      await postgres().pause();
+      await expect(postgres().query('select 1')).rejects.toThrow(/timeout/);
+      await postgres().unpause();
+      expect(await postgres().query('select 1 n')).toEqual([{ n: 1 }]);
     });
   },
 );
@@ -47,9 +47,9 @@ describeBroker(
 describeBroker(
   'rabbitmq launcher',
   () => startRabbitmq({ isolated: true }),
-  (rabbitmq: RabbitmqBroker) => {
+  (rabbitmq: () => RabbitmqBroker) => {
     it('keeps a quorum queue and its message over stop and start', async () => {
-      const connection = await connect(rabbitmq.url, { timeout: 3_000 });
+      const connection = await connect(rabbitmq().url, { timeout: 3_000 });
       connection.on('error', () => {});
       const channel = await connection.createConfirmChannel();
       await channel.assertQueue('kept', { durable: true, arguments: { 'x-queue-type': 'quorum' } });
@@ -57,20 +57,20 @@ describeBroker(
       await channel.waitForConfirms();
       await connection.close();
 
-      await rabbitmq.stop();
-      await expect(connect(rabbitmq.url, { timeout: 3_000 })).rejects.toThrow();
-      await rabbitmq.start();
+      await rabbitmq().stop();
+      await expect(connect(rabbitmq().url, { timeout: 3_000 })).rejects.toThrow();
+      await rabbitmq().start();
 
-      const again = await connect(rabbitmq.url, { timeout: 3_000 });
+      const again = await connect(rabbitmq().url, { timeout: 3_000 });
       const reader = await again.createChannel();
       const message = await reader.get('kept', { noAck: true });
       expect(message).toMatchObject({ content: Buffer.from('1') });
       await again.close();
-      await rabbitmq.management.deleteQueue('kept');
+      await rabbitmq().management.deleteQueue('kept');
     });
 
     it('creates users whose missing rights are refused', async () => {
-      const url = await rabbitmq.management.createUser('limited', 'a/b', {
+      const url = await rabbitmq().management.createUser('limited', 'a/b', {
         configure: '',
         write: '.*',
         read: '.*',
@@ -81,11 +81,11 @@ describeBroker(
       channel.on('error', () => {});
       await expect(channel.assertQueue('refused')).rejects.toThrow(/ACCESS_REFUSED/);
       await connection.close();
-      await rabbitmq.management.deleteUser('limited');
+      await rabbitmq().management.deleteUser('limited');
     });
 
     it('closes connections as an operator does', async () => {
-      const connection = await connect(rabbitmq.url, {
+      const connection = await connect(rabbitmq().url, {
         timeout: 3_000,
         clientProperties: { connection_name: 'to be closed' },
       });
@@ -94,7 +94,7 @@ describeBroker(
       await expect
         .poll(
           () =>
-            rabbitmq.management.closeConnections((c) => c.user_provided_name === 'to be closed'),
+            rabbitmq().management.closeConnections((c) => c.user_provided_name === 'to be closed'),
           {
             timeout: 10_000,
           },
@@ -104,7 +104,7 @@ describeBroker(
     });
 
     it('runs rabbitmqctl inside', async () => {
-      expect(await rabbitmq.ctl('list_vhosts', '--no-table-headers')).toContain('/');
+      expect(await rabbitmq().ctl('list_vhosts', '--no-table-headers')).toContain('/');
     });
   },
 );
