@@ -1,0 +1,95 @@
+import type { Drift, Resource } from '@ackord/core/driver';
+import type { AmqpChannel, AmqpConnection } from './client.ts';
+
+/**
+ * Declares or checks one resource after another, each on a channel of its own because a refusal
+ * (404, 406) closes the channel. Refusals become drift; anything else rejects with the raw error.
+ */
+export async function applyResources(
+  connection: AmqpConnection,
+  resources: readonly Resource[],
+  mode: 'create' | 'verify',
+): Promise<readonly Drift[]> {
+  const drifts: Drift[] = [];
+  for (const resource of resources) {
+    const drift = await applyOne(connection, resource, mode);
+    if (drift !== undefined) drifts.push(drift);
+  }
+  return drifts;
+}
+
+/** Runs `work` on a channel that nothing else uses. */
+export async function onOwnChannel<T>(
+  connection: AmqpConnection,
+  work: (channel: AmqpChannel) => Promise<T>,
+): Promise<T> {
+  const channel = await connection.createChannel();
+  // The refused call rejects with the same error; without a listener the process would end.
+  channel.on('error', () => {});
+  let open = true;
+  channel.on('close', () => {
+    open = false;
+  });
+  try {
+    return await work(channel);
+  } finally {
+    // A close that fails means that the channel is gone already, with its connection.
+    if (open) await channel.close().catch(() => {});
+  }
+}
+
+async function applyOne(
+  connection: AmqpConnection,
+  resource: Resource,
+  mode: 'create' | 'verify',
+): Promise<Drift | undefined> {
+  if (resource.kind === 'binding' && mode === 'verify') {
+    // AMQP has no question for a binding, and binding again would create it.
+    return { resource: shown(resource), expected: 'bound', actual: undefined };
+  }
+  try {
+    await onOwnChannel(connection, async (channel) => {
+      if (mode === 'verify') await look(channel, resource);
+      await declare(channel, resource);
+    });
+    return undefined;
+  } catch (error) {
+    const drift = toDrift(resource, error);
+    if (drift === undefined) throw error;
+    return drift;
+  }
+}
+
+async function look(channel: AmqpChannel, { kind, name }: Resource): Promise<void> {
+  if (kind === 'queue') await channel.checkQueue(name);
+  else await channel.checkExchange(name);
+}
+
+/** On something that exists this compares the settings; `verify` reaches it only after `look`. */
+async function declare(channel: AmqpChannel, { kind, name, settings }: Resource): Promise<void> {
+  if (kind === 'queue') {
+    await channel.assertQueue(name, { durable: true, arguments: settings });
+  } else if (kind === 'exchange') {
+    await channel.assertExchange(name, String(settings['type']), { durable: true });
+  } else {
+    const { exchange, queue, key } = settings;
+    await channel.bindQueue(String(queue), String(exchange), String(key));
+  }
+}
+
+/** `… inequivalent arg 'x-message-ttl' for queue … received '5' but current is '200'`, or `none`. */
+const INEQUIVALENT =
+  /inequivalent arg '(.+?)' for .* received (?:the value )?(.+?) but current is (?:the value )?(.+?)"?$/s;
+
+function toDrift(resource: Resource, error: unknown): Drift | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code: unknown = Reflect.get(error, 'code');
+  if (code === 404) return { resource: shown(resource), expected: 'present', actual: 'missing' };
+  if (code !== 406) return undefined;
+  const [, setting, expected, actual] = INEQUIVALENT.exec(error.message) ?? [];
+  return setting === undefined || expected === undefined
+    ? { resource: shown(resource), expected: 'declared as planned', actual: error.message }
+    : { resource: `${shown(resource)} ${setting}`, expected, actual };
+}
+
+const shown = ({ kind, name }: Resource): string => `${kind} ${name}`;

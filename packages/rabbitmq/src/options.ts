@@ -1,0 +1,138 @@
+import type { ConnectionOptions } from 'node:tls';
+import { createNaming, type Naming } from './names.ts';
+
+export interface RabbitmqOptions {
+  /** `amqp://` or `amqps://` URL of a node, or several that are tried in order. */
+  readonly url: string | readonly string[];
+  /** Longest wait for one node to finish the handshake, and for a close. Default 5 000 ms. */
+  readonly connectTimeoutMs?: number;
+  /**
+   * A silent connection is given up after about three of them. Default 10; 0 turns it off. Wins
+   * over `heartbeat` in a URL.
+   */
+  readonly heartbeatSeconds?: number;
+  /** Put before every physical name, for example `staging.`. Default none. */
+  readonly prefix?: string;
+  /** Physical names (used as they are, without the prefix) by logical name. Default none. */
+  readonly names?: {
+    readonly destinations?: Readonly<Record<string, string>>;
+    readonly consumers?: Readonly<Record<string, string>>;
+  };
+  /** Shown in the management UI. Default `ackord`. */
+  readonly connectionName?: string;
+  /** `max_message_size` of the server. Default 16 777 216 bytes, the server's own default. */
+  readonly maxMessageBytes?: number;
+  /** `consumer_timeout` of the server. Default 1 800 000 ms, the server's own default. */
+  readonly consumerTimeoutMs?: number;
+  /** Certificates and the like for `amqps`. Default: Node's. */
+  readonly tls?: ConnectionOptions;
+  /** SASL answer instead of user and password of the URL (`credentials` of amqplib). */
+  readonly credentials?: { readonly mechanism: string; response(): Buffer };
+}
+
+/** Options with their defaults, checked once. `nodes` hold credentials: never print them. */
+export interface Settings {
+  readonly nodes: readonly Node[];
+  readonly connectTimeoutMs: number;
+  readonly heartbeatSeconds: number;
+  readonly naming: Naming;
+  readonly connectionName: string;
+  readonly maxMessageBytes: number;
+  readonly consumerTimeoutMs: number;
+  readonly tls: ConnectionOptions;
+  readonly credentials: RabbitmqOptions['credentials'];
+}
+
+export interface Node {
+  readonly url: string;
+  /** `host:port`, safe to print. */
+  readonly shown: string;
+}
+
+const DEFAULTS: {
+  readonly connectTimeoutMs: number;
+  readonly heartbeatSeconds: number;
+  readonly maxMessageBytes: number;
+  readonly consumerTimeoutMs: number;
+} = Object.freeze({
+  connectTimeoutMs: 5_000,
+  heartbeatSeconds: 10,
+  maxMessageBytes: 16 * 1024 * 1024,
+  consumerTimeoutMs: 30 * 60 * 1000,
+});
+
+/** Highest heartbeat the protocol carries: 16 bits. */
+const MAX_HEARTBEAT_SECONDS = 65_535;
+
+const KEYS: readonly (keyof RabbitmqOptions)[] = [
+  'url',
+  'connectTimeoutMs',
+  'heartbeatSeconds',
+  'prefix',
+  'names',
+  'connectionName',
+  'maxMessageBytes',
+  'consumerTimeoutMs',
+  'tls',
+  'credentials',
+];
+
+/** @throws TypeError with a readable text on an unknown key or a bad value; never shows a URL. */
+export function readOptions(options: RabbitmqOptions): Settings {
+  for (const key of Object.keys(options)) {
+    if (!KEYS.some((known) => known === key)) {
+      throw new TypeError(`rabbitmq: unknown option "${key}". Known options: ${KEYS.join(', ')}.`);
+    }
+  }
+  const heartbeatSeconds = integer(options, 'heartbeatSeconds', 0, MAX_HEARTBEAT_SECONDS);
+  return Object.freeze({
+    nodes: readNodes(options.url, heartbeatSeconds),
+    connectTimeoutMs: integer(options, 'connectTimeoutMs', 1, 600_000),
+    heartbeatSeconds,
+    naming: createNaming(text(options.prefix, 'prefix', ''), options.names ?? {}),
+    connectionName: text(options.connectionName, 'connectionName', 'ackord'),
+    maxMessageBytes: integer(options, 'maxMessageBytes', 1, 536_870_912),
+    consumerTimeoutMs: integer(options, 'consumerTimeoutMs', 60_000, Number.MAX_SAFE_INTEGER),
+    tls: options.tls ?? {},
+    credentials: options.credentials,
+  });
+}
+
+function integer(options: RabbitmqOptions, key: keyof typeof DEFAULTS, min: number, max: number) {
+  const value = options[key] ?? DEFAULTS[key];
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new TypeError(
+    `rabbitmq: ${key} is ${String(value)}; it must be a whole number from ${min} to ${max}. ` +
+      `Leave it out for the default ${DEFAULTS[key]}.`,
+  );
+}
+
+function text(value: string | undefined, key: string, fallback: string): string {
+  if (value === undefined) return fallback;
+  if (typeof value === 'string') return value;
+  throw new TypeError(`rabbitmq: ${key} must be a string, not ${typeof value}.`);
+}
+
+function readNodes(given: string | readonly string[], heartbeatSeconds: number): readonly Node[] {
+  const urls = typeof given === 'string' ? [given] : given;
+  if (!Array.isArray(urls) || urls.length === 0) {
+    throw new TypeError(
+      'rabbitmq: url is missing. Give amqp://user:password@host:5672/vhost, or a list of them.',
+    );
+  }
+  return urls.map((url: unknown, at) => readNode(url, at, heartbeatSeconds));
+}
+
+function readNode(given: unknown, at: number, heartbeatSeconds: number): Node {
+  const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
+  // The text is not shown: a URL that does not parse may still hold a password.
+  if (!url?.hostname || (url.protocol !== 'amqp:' && url.protocol !== 'amqps:')) {
+    throw new TypeError(
+      `rabbitmq: url number ${at + 1} is not an amqp:// or amqps:// URL with a host. ` +
+        'Percent-encode special characters of user and password.',
+    );
+  }
+  url.searchParams.set('heartbeat', String(heartbeatSeconds));
+  const port = url.port || (url.protocol === 'amqps:' ? '5671' : '5672');
+  return { url: url.href, shown: `${url.hostname}:${port}` };
+}

@@ -1,0 +1,202 @@
+import type {
+  Clock,
+  Delivery,
+  QueueReceiver,
+  QueueSink,
+  Settle,
+  Settled,
+  Token,
+} from '@ackord/core/driver';
+import { classifyError } from './classify-error.ts';
+import type { AmqpChannel, AmqpMessage } from './client.ts';
+import { Unsettled } from './unsettled.ts';
+import { deliveryCount, fromHeaders } from './wire-headers.ts';
+
+/** Prefetch is a 16-bit field. */
+const MAX_WINDOW = 65_535;
+
+export interface ReceiverOptions {
+  readonly channel: AmqpChannel;
+  readonly queue: string;
+  readonly clock: Clock;
+  readonly consumerTimeoutMs: number;
+  readonly attach: (receiver: QueueReceiver) => QueueSink;
+  readonly ended: (receiver: Receiver) => void;
+}
+
+/** One queue on a channel of its own. */
+export class Receiver implements QueueReceiver {
+  readonly lease: { readonly ms: number; readonly extendable: boolean; readonly maxMs: number };
+  readonly #channel: AmqpChannel;
+  readonly #queue: string;
+  readonly #clock: Clock;
+  readonly #ended: (receiver: Receiver) => void;
+  readonly #unsettled: Unsettled;
+  readonly #sink: QueueSink;
+  #consumerTag: string | undefined;
+  #window = 0;
+  /** Prefetch of the running consumer; 0: none runs. */
+  #running = 0;
+  #stopping = false;
+  #dead = false;
+  #closing: Promise<void> | undefined;
+  /** Consuming and cancelling, one after the other. Never rejects. */
+  #changes: Promise<void> = Promise.resolve();
+
+  constructor(options: ReceiverOptions) {
+    const { channel, consumerTimeoutMs: ms } = options;
+    this.lease = { ms, extendable: false, maxMs: ms };
+    this.#channel = channel;
+    this.#queue = options.queue;
+    this.#clock = options.clock;
+    this.#ended = options.ended;
+    this.#unsettled = new Unsettled(channel);
+    let cause: unknown;
+    channel.on('error', (error: unknown) => {
+      cause = error;
+    });
+    // Without a cause the connection took the channel along, and the session reports that.
+    channel.on('close', () => this.#end(cause, cause !== undefined));
+    this.#sink = options.attach(this);
+  }
+
+  /** Deliveries handed out and not settled. */
+  get held(): number {
+    return this.#unsettled.size;
+  }
+
+  get queue(): string {
+    return this.#queue;
+  }
+
+  setWindow(n: number): void {
+    this.#window = Math.min(Math.max(Math.floor(n), 0), MAX_WINDOW);
+    this.#adjust();
+  }
+
+  /** `return` and `extend` do not exist in this profile: nothing is sent, the answer is `unknown`. */
+  settle(
+    batch: readonly { readonly token: Token; readonly how: Settle }[],
+  ): Promise<readonly Settled[]> {
+    const answers = this.#dead || this.#closing ? batch.map(stale) : this.#unsettled.settle(batch);
+    this.#adjust();
+    return Promise.resolve(answers);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#adjust();
+    await this.#changes;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.stop();
+    if (this.#dead) return;
+    try {
+      this.#unsettled.releaseAll();
+      if (this.#unsettled.written > 0) await this.#barrier();
+      await this.#channel.close();
+    } catch {
+      // The channel or the connection went first. The broker returns what it did not take.
+    }
+    this.#end(undefined, false);
+  }
+
+  /**
+   * A quorum queue takes about 32 pipelined settles and drops the rest when their channel closes. It
+   * answers a get only after all of them.
+   */
+  async #barrier(): Promise<void> {
+    const message = await this.#channel.get(this.#queue);
+    if (message) this.#channel.nack(message, false, true);
+  }
+
+  #end(error: unknown, report: boolean): void {
+    if (this.#dead) return;
+    this.#dead = true;
+    this.#unsettled.clear();
+    this.#ended(this);
+    if (report) this.#sink.fault({ kind: classifyError(error), error }, true);
+  }
+
+  /** The broker ended the consumer: queue deleted, node gone, consumer timeout. A late ack could kill the channel. */
+  #cancelled(): void {
+    if (this.#dead) return;
+    this.#dead = true;
+    this.#unsettled.clear();
+    this.#ended(this);
+    this.#channel.close().catch(() => {
+      // Closed already, which is all that was wanted.
+    });
+    this.#sink.fault({ kind: 'cancelled' }, true);
+  }
+
+  /** Wanted prefetch. While more than a window is unsettled nothing is consumed, so that at most two are held. */
+  #target(): number {
+    const full = this.#running === 0 && this.#unsettled.size > this.#window;
+    return this.#stopping || this.#dead || full ? 0 : this.#window;
+  }
+
+  #adjust(): void {
+    if (this.#target() !== this.#running) this.#changes = this.#changes.then(() => this.#change());
+  }
+
+  /** A quorum queue ignores a prefetch that changes under a running consumer: cancel and consume again. */
+  async #change(): Promise<void> {
+    try {
+      while (!this.#dead && this.#target() !== this.#running) {
+        await this.#cancel();
+        const window = this.#target();
+        if (window > 0) await this.#consume(window);
+      }
+    } catch (error) {
+      // A channel that closed has reported itself by its close event, and this says nothing more.
+      this.#end(error, true);
+    }
+  }
+
+  async #cancel(): Promise<void> {
+    if (this.#consumerTag === undefined) return;
+    const tag = this.#consumerTag;
+    this.#consumerTag = undefined;
+    await this.#channel.cancel(tag);
+    this.#running = 0;
+  }
+
+  async #consume(window: number): Promise<void> {
+    await this.#channel.prefetch(window);
+    this.#running = window;
+    const { consumerTag } = await this.#channel.consume(this.#queue, (message) => {
+      if (message === null) this.#cancelled();
+      else this.#sink.delivered([this.#toDelivery(message)]);
+    });
+    this.#consumerTag = consumerTag;
+  }
+
+  #toDelivery({ fields, properties, content }: AmqpMessage): Delivery {
+    const receivedAtMs = this.#clock.now();
+    const { messageId, type } = properties;
+    return {
+      token: this.#unsettled.add(fields.deliveryTag),
+      body: content,
+      headers: fromHeaders(properties.headers),
+      native: {
+        ...(typeof messageId === 'string' && { id: messageId }),
+        ...(typeof type === 'string' && { type }),
+        subject: fields.routingKey,
+      },
+      receivedAtMs,
+      leaseUntilMs: receivedAtMs + this.lease.ms,
+      redelivered: fields.redelivered,
+      nativeCount: deliveryCount(properties.headers),
+      ...(this.#stopping && { late: true as const }),
+    };
+  }
+}
+
+const stale = (): Settled => 'stale';

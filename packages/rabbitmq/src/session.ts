@@ -1,0 +1,202 @@
+import type {
+  Capabilities,
+  Depth,
+  Drift,
+  Fault,
+  Finding,
+  OpenOptions,
+  Outcome,
+  Outgoing,
+  QueueReceiver,
+  QueueSession,
+  QueueSink,
+  Resource,
+  Source,
+} from '@ackord/core/driver';
+import { ttlBuckets } from './capabilities.ts';
+import { classifyError } from './classify-error.ts';
+import type { AmqpConnection } from './client.ts';
+import { applyResources, onOwnChannel } from './declare.ts';
+import { findings } from './doctor.ts';
+import type { Settings } from './options.ts';
+import { Publisher } from './publisher.ts';
+import { Receiver } from './receiver.ts';
+import { Sending } from './sending.ts';
+import { bucketsInto, readAddress } from './topology.ts';
+
+/** One connection with a confirm channel, and a channel for each receiver. */
+export class RabbitmqSession implements QueueSession {
+  readonly kind = 'queue';
+  readonly id: number;
+  readonly capabilities: Capabilities;
+  readonly lost: Promise<Fault>;
+  readonly #connection: AmqpConnection;
+  readonly #settings: Settings;
+  readonly #io: OpenOptions;
+  readonly #receivers = new Set<Receiver>();
+  #publisher: Publisher | undefined;
+  #opening: Promise<Publisher> | undefined;
+  #alive = true;
+  #closing: Promise<void> | undefined;
+
+  constructor(id: number, connection: AmqpConnection, settings: Settings, io: OpenOptions) {
+    this.id = id;
+    this.capabilities = ttlBuckets(settings.maxMessageBytes);
+    this.#connection = connection;
+    this.#settings = settings;
+    this.#io = io;
+    this.lost = this.#watch();
+    connection.on('blocked', (reason: unknown) =>
+      io.notice({ kind: 'blocked', error: new Error(`RabbitMQ takes no messages: ${reason}`) }),
+    );
+    connection.on('unblocked', () => io.notice({ kind: 'unblocked' }));
+  }
+
+  apply(resources: readonly Resource[], mode: 'create' | 'verify'): Promise<readonly Drift[]> {
+    return applyResources(this.#connection, resources, mode);
+  }
+
+  send(
+    batch: readonly Outgoing[],
+    { signal, alone = false }: { readonly signal: AbortSignal; readonly alone?: boolean },
+    done: (index: number, outcome: Outcome) => void,
+  ): void {
+    if (batch.length === 0) return;
+    let used: Publisher | undefined;
+    const sending = new Sending(batch.length, signal, done, () => {
+      // A close that fails means that the channel went with its connection.
+      if (alone) used?.channel.close().catch(() => {});
+    });
+    if (signal.aborted) {
+      queueMicrotask(() => sending.endAll(aborted(signal)));
+      return;
+    }
+    if (!alone && this.#publisher?.open) {
+      this.#publisher.send(batch, sending);
+      return;
+    }
+    (alone ? this.#openPublisher() : this.#sharedPublisher()).then(
+      (publisher) => {
+        used = publisher;
+        if (!sending.over) publisher.send(batch, sending);
+        else if (alone) publisher.channel.close().catch(() => {});
+      },
+      (error: unknown) => sending.endAll(this.#notOpened(error)),
+    );
+  }
+
+  async receive(from: Source, attach: (receiver: QueueReceiver) => QueueSink): Promise<void> {
+    const queue = queueOf(from);
+    // On a channel of its own: a missing queue closes it, and the receiver's belongs to the receiver.
+    await onOwnChannel(this.#connection, (channel) => channel.checkQueue(queue));
+    const channel = await this.#connection.createChannel();
+    const receiver = new Receiver({
+      channel,
+      queue,
+      attach,
+      clock: this.#io.clock,
+      consumerTimeoutMs: this.#settings.consumerTimeoutMs,
+      ended: (ended) => this.#receivers.delete(ended),
+    });
+    this.#receivers.add(receiver);
+  }
+
+  /** `held`: what this session has in flight, and for the retry feed what waits in the buckets of the plan. */
+  async inspect(source: Source): Promise<Depth> {
+    const queue = queueOf(source);
+    const buckets = bucketsInto(this.#io.plan.resources, queue);
+    return onOwnChannel(this.#connection, async (channel) => {
+      const { messageCount: ready } = await channel.checkQueue(queue);
+      let held = 0;
+      for (const bucket of buckets) held += (await channel.checkQueue(bucket)).messageCount;
+      for (const receiver of this.#receivers) if (receiver.queue === queue) held += receiver.held;
+      return { ready, held, asOfMs: this.#io.clock.now() };
+    });
+  }
+
+  doctor(): Promise<readonly Finding[]> {
+    return Promise.resolve(findings(this.#connection, this.#settings));
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** Channels first: the connection's close overtakes acks that are still in a channel's buffer. */
+  async #close(): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const cancel = this.#io.clock.after(this.#settings.connectTimeoutMs, () => {
+      this.#connection.connection.stream?.destroy();
+      resolve();
+    });
+    await Promise.race([this.#closeAll(), late]);
+    cancel();
+    this.#alive = false;
+  }
+
+  async #closeAll(): Promise<void> {
+    try {
+      await Promise.all([...this.#receivers].map((receiver) => receiver.close()));
+      if (this.#publisher?.open) await this.#publisher.channel.close();
+      if (this.#alive) await this.#connection.close();
+    } catch {
+      // Lost while closing: nothing is left to close.
+    }
+  }
+
+  #watch(): Promise<Fault> {
+    return new Promise((resolve) => {
+      let cause: unknown;
+      this.#connection.on('error', (error: unknown) => {
+        cause = error;
+      });
+      // A kill by an operator emits no error; the close carries it.
+      this.#connection.on('close', (error: unknown) => {
+        this.#alive = false;
+        if (this.#closing !== undefined) return;
+        const reason = error ?? cause ?? new Error('RabbitMQ closed the connection');
+        resolve({ kind: classifyError(reason) === 'auth' ? 'auth' : 'connection', error: reason });
+      });
+    });
+  }
+
+  #sharedPublisher(): Promise<Publisher> {
+    this.#opening ??= this.#openPublisher().then(
+      (publisher) => {
+        this.#publisher = publisher;
+        this.#opening = undefined;
+        return publisher;
+      },
+      (error: unknown) => {
+        this.#opening = undefined;
+        throw error;
+      },
+    );
+    return this.#opening;
+  }
+
+  async #openPublisher(): Promise<Publisher> {
+    const channel = await this.#connection.createConfirmChannel();
+    return new Publisher(channel, this.#settings.maxMessageBytes, () => this.#alive);
+  }
+
+  /** Nothing was sent. With a living connection the cause is its limit of channels. */
+  #notOpened(error: unknown): Outcome {
+    return this.#alive
+      ? { is: 'rejected', kind: 'throttled', error }
+      : { is: 'unknown', why: 'session', error };
+  }
+}
+
+const aborted = (signal: AbortSignal): Outcome => ({
+  is: 'unknown',
+  why: 'aborted',
+  error: signal.reason,
+});
+
+function queueOf({ address }: Source): string {
+  const place = readAddress(address);
+  if (place !== undefined && 'queue' in place) return place.queue;
+  throw new Error(`rabbitmq: "${address}" is not a queue. Take sources from plan.sources().`);
+}

@@ -1,0 +1,73 @@
+import { Buffer } from 'node:buffer';
+import type { Outgoing, RawHeaders } from '@ackord/core/driver';
+import type { AmqpMessage, AmqpPublish } from './client.ts';
+
+/** Matches a `basic.return`, which has no tag of its own, with its publish. */
+export const PUBLISH_TAG = 'x-ackord-publish-tag';
+
+/**
+ * Headers that RabbitMQ writes or acts on: never sent on. CC and BCC would route copies elsewhere,
+ * and as text they close the channel (406); the others would fake a history.
+ */
+const BROKER_OWNED =
+  /^(?:cc|bcc|x-death|x-(?:first|last)-death-.*|x-delivery-count|x-acquired-count|x-opt-.*|x-ackord-publish-tag)$/i;
+
+export function toProperties({ mirror, headers }: Outgoing, tag: number): AmqpPublish {
+  const sent: Record<string, string | number> = {};
+  for (const name in headers) {
+    const value = headers[name];
+    if (value !== undefined && !isBrokerOwned(name)) sent[name] = value;
+  }
+  sent[PUBLISH_TAG] = tag;
+  const at = mirror.occurredAtMs;
+  return {
+    persistent: true,
+    mandatory: true,
+    contentType: mirror.contentType,
+    messageId: mirror.id,
+    type: mirror.type,
+    ...(mirror.correlationId !== undefined && { correlationId: mirror.correlationId }),
+    // Whole seconds, unsigned; a time before 1970 has no form here and stays in the envelope only.
+    ...(at !== undefined && at >= 0 && { timestamp: Math.floor(at / 1000) }),
+    headers: sent,
+  };
+}
+
+/** Every header as text. Never throws, whatever a publisher wrote. */
+export function fromHeaders(headers: AmqpMessage['properties']['headers']): RawHeaders {
+  const read: Record<string, string> = {};
+  for (const name in headers) {
+    if (name !== PUBLISH_TAG) read[name] = toText(headers[name]);
+  }
+  return read;
+}
+
+/** 1 on the first delivery; a count that is not a whole number is ignored. */
+export function deliveryCount(headers: AmqpMessage['properties']['headers']): number {
+  const count = headers?.['x-delivery-count'];
+  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count + 1 : 1;
+}
+
+/** Tag of a returned publish; undefined for a foreign message. */
+export function publishTag(headers: AmqpMessage['properties']['headers']): number | undefined {
+  const tag = headers?.[PUBLISH_TAG];
+  return typeof tag === 'number' ? tag : undefined;
+}
+
+// The first letter sorts out nearly every name before the pattern runs.
+const isBrokerOwned = (name: string): boolean => /^[xcb]/i.test(name) && BROKER_OWNED.test(name);
+
+function toText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (Buffer.isBuffer(value)) return value.toString();
+  if (typeof value !== 'object' || value === null) return String(value);
+  try {
+    return JSON.stringify(value, plain) ?? '';
+  } catch {
+    // A nested value that JSON cannot hold; headers are read on the way to parking, which must not fail.
+    return Object.prototype.toString.call(value);
+  }
+}
+
+const plain = (_: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? value.toString() : value;
