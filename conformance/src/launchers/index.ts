@@ -2,6 +2,8 @@ export type { Broker, LaunchOptions } from './broker.ts';
 export { BrokerUnavailable } from './broker.ts';
 export { describeBroker } from './describe-broker.ts';
 export { freePort } from './free-port.ts';
+export type { BrokerImage, Product } from './image.ts';
+export { brokerImage, containerEngine, LOCAL_IMAGE } from './image.ts';
 export type { Launched } from './launch.ts';
 export { launch } from './launch.ts';
 export type { PostgresBroker } from './postgres.ts';
