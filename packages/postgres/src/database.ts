@@ -1,0 +1,75 @@
+import { asError, bounded } from './bounded.ts';
+import type { SqlPool, SqlResult, Statement } from './client.ts';
+import { Connection } from './connection.ts';
+import type { ResolvedOptions } from './options.ts';
+
+/** The pool with what every call needs: schema, deadline, and which errors came from here. */
+export class Database {
+  readonly schema: string;
+  readonly timeoutMs: number;
+  readonly #pool: SqlPool;
+  readonly #pipelined: boolean;
+  readonly #errors = new WeakSet<object>();
+  readonly #texts = new Map<string, string>();
+
+  constructor(options: ResolvedOptions) {
+    this.schema = options.schema;
+    this.timeoutMs = options.statementTimeoutMs;
+    this.#pool = options.pool;
+    this.#pipelined = options.pipeline === 'auto';
+  }
+
+  /** The statement with the name of the schema in it. */
+  sql(text: string, ...values: readonly unknown[]): Statement {
+    let ready = this.#texts.get(text);
+    if (ready === undefined) {
+      ready = inSchema(text, this.schema);
+      this.#texts.set(text, ready);
+    }
+    return { text: ready, values };
+  }
+
+  async connect(signal?: AbortSignal): Promise<Connection> {
+    signal?.throwIfAborted();
+    let late = false;
+    const wanted = this.#pool.connect().then((client) => {
+      if (late) client.release();
+      return client;
+    });
+    const limit = { what: 'Connecting', ms: this.timeoutMs, signal };
+    try {
+      const client = await bounded(wanted, limit, () => {
+        late = true;
+      });
+      return new Connection(client, this.#pipelined, this.mark);
+    } catch (error) {
+      this.mark(error);
+      throw error;
+    }
+  }
+
+  /** One statement on a connection of its own, bounded in time. */
+  async run(statement: Statement, what: string, signal?: AbortSignal): Promise<SqlResult> {
+    const connection = await this.connect(signal);
+    try {
+      const [result] = await connection.all([statement], { what, ms: this.timeoutMs, signal });
+      return result as SqlResult;
+    } finally {
+      connection.release();
+    }
+  }
+
+  readonly mark = (error: unknown): void => {
+    this.#errors.add(asError(error));
+  };
+
+  /** True for errors that a connection of this store raised. */
+  raised(error: unknown): boolean {
+    return typeof error === 'object' && error !== null && this.#errors.has(error);
+  }
+}
+
+/** Statements name their tables as `{schema}.table`. */
+export function inSchema(text: string, schema: string): string {
+  return text.replaceAll('{schema}', `"${schema}"`);
+}

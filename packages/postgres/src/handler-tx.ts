@@ -1,0 +1,93 @@
+import type { SqlTx } from '@ackord/core/store';
+import { storeTxEnded } from '@ackord/core/store';
+import { bounded, type Limit } from './bounded.ts';
+import type { SqlResult } from './client.ts';
+import type { Connection } from './connection.ts';
+import { STORE } from './name.ts';
+
+/** How long the end of a transaction waits for a statement that is running, before the connection is closed. */
+const GRACE_MS = 50;
+
+/** Statements that would end the transaction under the Inbox claim. `rollback to` stays allowed. */
+const ENDS_TRANSACTION =
+  /^\s*(?:begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:work\s+|transaction\s+)?to\b))\b/i;
+
+/** What a handler gets: statements one after the other, none after the end. */
+export class HandlerTx implements SqlTx {
+  readonly #connection: Connection;
+  readonly #signal: AbortSignal;
+  #last: Promise<unknown> = Promise.resolve();
+  #running = 0;
+  #why: string | undefined;
+  /** Rejects what still runs; undefined while nothing does. */
+  readonly #refusals = new Set<(error: Error) => void>();
+
+  constructor(connection: Connection, signal: AbortSignal) {
+    this.#connection = connection;
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+    if (signal.aborted) this.#onAbort();
+  }
+
+  query<R = Record<string, unknown>>(
+    text: string,
+    params?: readonly unknown[],
+  ): Promise<SqlResult<R>> {
+    return new Promise<SqlResult<R>>((resolve, reject) => {
+      if (this.#why !== undefined) return reject(this.#ended());
+      if (ENDS_TRANSACTION.test(text)) return reject(notYours(text));
+      this.#refusals.add(reject);
+      this.#running += 1;
+      this.#last = this.#last
+        .then(() => {
+          if (this.#why !== undefined) throw this.#ended();
+          return this.#connection.query(text, params);
+        })
+        .then((result) => resolve(result as SqlResult<R>), reject)
+        .finally(() => {
+          this.#running -= 1;
+          this.#refusals.delete(reject);
+        });
+    });
+  }
+
+  /** No statement from now on; those that run go on. */
+  end(): void {
+    this.#why ??= 'the handler has returned';
+    this.#signal.removeEventListener('abort', this.#onAbort);
+  }
+
+  /** Resolves when nothing runs any more. */
+  async idle(limit: Limit): Promise<void> {
+    if (this.#running > 0) await bounded(this.#last, limit, () => undefined);
+  }
+
+  /** True when nothing runs, or no longer after a short while. */
+  async settles(): Promise<boolean> {
+    if (this.#running === 0) return true;
+    return Promise.race([
+      this.#last.then(() => true),
+      new Promise<boolean>((resolve) => {
+        setTimeout(() => resolve(false), GRACE_MS);
+      }),
+    ]);
+  }
+
+  #ended(): Error {
+    return storeTxEnded(
+      this.#why === undefined ? { store: STORE } : { store: STORE, why: this.#why },
+    );
+  }
+
+  readonly #onAbort = (): void => {
+    this.#why ??= 'the handler was stopped';
+    for (const refuse of this.#refusals) refuse(this.#ended());
+  };
+}
+
+function notYours(text: string): Error {
+  return new TypeError(
+    `The transaction of a message belongs to the Inbox: "${text.trim().slice(0, 40)}" is refused. ` +
+      'Return to commit, throw to roll back; savepoints are allowed.',
+  );
+}

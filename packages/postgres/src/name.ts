@@ -1,0 +1,2 @@
+/** Name of the store in errors and messages. */
+export const STORE = 'postgres';

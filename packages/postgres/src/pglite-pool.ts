@@ -1,0 +1,64 @@
+import type { SqlClient, SqlPool, SqlResult } from './client.ts';
+
+/** The calls of a PGlite that are used. */
+export interface PgliteLike {
+  query(text: string, params?: unknown[]): Promise<PgliteResult>;
+  exec(text: string): Promise<readonly PgliteResult[]>;
+}
+
+interface PgliteResult {
+  readonly rows: unknown[];
+  readonly affectedRows?: number;
+  readonly command?: string;
+}
+
+/**
+ * A pool of one connection over PGlite, for tests and demos: whoever asks while it is taken waits.
+ * Not power-loss safe. A statement that runs cannot be stopped, only waited for.
+ */
+export function pglitePool(pglite: PgliteLike): SqlPool {
+  let free: Promise<void> = Promise.resolve();
+  return {
+    connect: () => {
+      let release = (): void => undefined;
+      const turn = free;
+      free = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      return turn.then(() => client(pglite, release));
+    },
+  };
+}
+
+function client(pglite: PgliteLike, free: () => void): SqlClient {
+  let last: Promise<unknown> = Promise.resolve();
+  let released = false;
+  return {
+    query: (text, values) => {
+      if (released) return Promise.reject(new Error('Client was closed and is not queryable'));
+      const result = run(pglite, text, values);
+      last = result.catch(() => undefined);
+      return result;
+    },
+    release: (error) => {
+      released = true;
+      // There is no socket to close: what the server would undo by itself is undone here. Outside
+      // a transaction ROLLBACK is only a warning.
+      const clean = error ? last.then(() => pglite.exec('rollback')) : Promise.resolve();
+      clean.then(free, free);
+    },
+  };
+}
+
+async function run(pglite: PgliteLike, text: string, values?: unknown[]): Promise<SqlResult> {
+  // Like pg: without values several statements may stand in one text, and the last answers.
+  const result = values?.length
+    ? await pglite.query(text, values)
+    : (await pglite.exec(text)).at(-1);
+  const rows = (result?.rows ?? []) as Record<string, unknown>[];
+  return {
+    rows,
+    rowCount: rows.length || (result?.affectedRows ?? 0),
+    ...(result?.command !== undefined && { command: result.command }),
+  };
+}

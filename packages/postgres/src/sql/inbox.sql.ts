@@ -1,0 +1,85 @@
+/** Waits while another transaction holds one of the claims. */
+export const CLAIM = `insert into {schema}.processed_messages (consumer_name, message_id)
+select c.consumer_name, c.message_id
+from unnest($1::text[], $2::text[]) as c (consumer_name, message_id)
+where current_setting('ackord.unit', true) = '1'
+on conflict do nothing
+returning consumer_name, message_id`;
+
+/**
+ * One message of the protocol, so that nothing after a failed BEGIN runs; the mark keeps the claim,
+ * sent right behind it, from being stored outside a transaction. Read committed: the attempt rows
+ * must be read after the wait for a claim, by a snapshot of their own.
+ */
+export const BEGIN = `begin isolation level read committed; set local ackord.unit = '1'`;
+
+export const SAVEPOINT = 'savepoint ackord_claimed';
+export const ROLLBACK_TO_SAVEPOINT = 'rollback to savepoint ackord_claimed';
+
+/** A statement of its own behind the claim: its snapshot holds what the transaction waited for recorded. */
+export const READ_ATTEMPTS = `select a.consumer_name, a.message_id, a.attempts, a.unknowns,
+  a.redrive_count, a.total_attempts,
+  round(extract(epoch from a.first_failed_at) * 1000)::float8 as first_failed_ms,
+  round(extract(epoch from a.last_failed_at) * 1000)::float8 as last_failed_ms,
+  round(extract(epoch from a.due_at) * 1000)::float8 as due_ms
+from unnest($1::text[], $2::text[]) as c (consumer_name, message_id)
+join {schema}.message_attempts a using (consumer_name, message_id)`;
+
+/** So that there is a row to lock before the first version. */
+export const ENSURE_VERSIONS = `insert into {schema}.consumer_versions (consumer_name, aggregate_type, aggregate_id)
+select * from unnest($1::text[], $2::text[], $3::text[])
+on conflict do nothing`;
+
+export const LOCK_VERSIONS = `select v.consumer_name, v.aggregate_type, v.aggregate_id, v.version::float8 as version
+from {schema}.consumer_versions v
+where (v.consumer_name, v.aggregate_type, v.aggregate_id) in
+  (select * from unnest($1::text[], $2::text[], $3::text[]))
+order by v.consumer_name, v.aggregate_type, v.aggregate_id
+for update of v`;
+
+export const SET_VERSIONS = `update {schema}.consumer_versions v set version = n.version
+from unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) as n (consumer_name, aggregate_type, aggregate_id, version)
+where v.consumer_name = n.consumer_name and v.aggregate_type = n.aggregate_type and v.aggregate_id = n.aggregate_id`;
+
+export const SET_OUTCOMES = `update {schema}.processed_messages p set outcome = o.outcome
+from unnest($1::text[], $2::text[], $3::text[]) as o (consumer_name, message_id, outcome)
+where p.consumer_name = o.consumer_name and p.message_id = o.message_id`;
+
+export const DELETE_ATTEMPTS = `delete from {schema}.message_attempts
+where (consumer_name, message_id) in (select * from unnest($1::text[], $2::text[]))`;
+
+export const DELETE_CLAIMS = `delete from {schema}.processed_messages
+where (consumer_name, message_id) in (select * from unnest($1::text[], $2::text[]))`;
+
+export const RECORD_FAILURES = `insert into {schema}.message_attempts as a (consumer_name, message_id, attempts,
+  unknowns, first_failed_at, last_failed_at, due_at, total_attempts, error_type, error_text)
+select f.consumer_name, f.message_id, f.attempt, f.unknowns, f.failed_at, f.failed_at, f.due_at,
+  f.attempt, f.error_type, f.error_text
+from unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[])
+  as f (consumer_name, message_id, attempt, unknowns, failed_at, due_at, error_type, error_text)
+on conflict (consumer_name, message_id) do update set
+  attempts = greatest(excluded.attempts, a.attempts + 1),
+  unknowns = a.unknowns + excluded.unknowns,
+  first_failed_at = least(a.first_failed_at, excluded.first_failed_at),
+  last_failed_at = greatest(a.last_failed_at, excluded.last_failed_at),
+  due_at = excluded.due_at,
+  total_attempts = a.total_attempts + greatest(excluded.attempts - a.attempts, 1),
+  error_type = excluded.error_type,
+  error_text = excluded.error_text`;
+
+export const PURGE_INBOX = `delete from {schema}.processed_messages where (consumer_name, message_id) in (
+  select p.consumer_name, p.message_id from {schema}.processed_messages p
+  where p.processed_at < now() - $1::float8 * interval '1 millisecond'
+    and not exists (select from {schema}.parked_messages k
+      where k.consumer_name = p.consumer_name and k.message_id = p.message_id and k.state = 'open')
+  order by p.processed_at
+  limit $2::int)`;
+
+/** What runs that never came back left behind. */
+export const PURGE_ATTEMPTS = `delete from {schema}.message_attempts where (consumer_name, message_id) in (
+  select a.consumer_name, a.message_id from {schema}.message_attempts a
+  where a.last_failed_at < now() - $1::float8 * interval '1 millisecond'
+    and (a.due_at is null or a.due_at < now())
+    and not exists (select from {schema}.parked_messages k
+      where k.consumer_name = a.consumer_name and k.message_id = a.message_id and k.state = 'open')
+  limit $2::int)`;

@@ -1,0 +1,261 @@
+import type {
+  AttemptFailure,
+  Claim,
+  Claimed,
+  ClaimOutcome,
+  CommitWork,
+  SqlTx,
+  UnitOfWork,
+} from '@ackord/core/store';
+import { storeCommitRefused, storeCommitUnknown } from '@ackord/core/store';
+import { isConnectionLoss } from './classify-error.ts';
+import type { Statement } from './client.ts';
+import type { Answer, Connection } from './connection.ts';
+import type { Database } from './database.ts';
+import { HandlerTx } from './handler-tx.ts';
+import { STORE } from './name.ts';
+import { insertStatements, outboxError } from './outbox-insert.ts';
+import { recordFailures } from './record-failures.ts';
+import {
+  DELETE_ATTEMPTS,
+  DELETE_CLAIMS,
+  ROLLBACK_TO_SAVEPOINT,
+  SET_OUTCOMES,
+  SET_VERSIONS,
+} from './sql/inbox.sql.ts';
+
+export interface OpenUnit {
+  readonly database: Database;
+  readonly connection: Connection;
+  readonly claims: readonly Claim[];
+  readonly claimed: readonly Claimed[];
+  /** A savepoint stands right behind the claims. */
+  readonly guarded: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** One open transaction with its claims, on one connection that it gives back at the end. */
+export class PostgresUnit implements UnitOfWork<SqlTx> {
+  readonly claimed: readonly Claimed[];
+  readonly #unit: OpenUnit;
+  readonly #tx: HandlerTx;
+  #open = true;
+
+  constructor(unit: OpenUnit) {
+    this.#unit = unit;
+    this.claimed = unit.claimed;
+    this.#tx = new HandlerTx(unit.connection, unit.signal);
+  }
+
+  get tx(): SqlTx {
+    return this.#tx;
+  }
+
+  async commit(work: CommitWork): Promise<void> {
+    const { connection } = this.#unit;
+    this.#end();
+    try {
+      await this.#tx.idle(this.#limit('COMMIT'));
+    } catch (error) {
+      connection.destroy(error);
+      throw error;
+    }
+    const before = this.#lastStatements(work);
+    let answers: readonly Answer[];
+    try {
+      answers = await connection.batch([...before, { text: 'commit' }], this.#limit('COMMIT'));
+    } catch (error) {
+      throw this.#raise(storeCommitUnknown({ store: STORE, cause: error }));
+    }
+    await this.#judge(answers, before.length, work);
+  }
+
+  async fail(failures: readonly (AttemptFailure | undefined)[]): Promise<void> {
+    const { database, connection, claims } = this.#unit;
+    const record = recordFailures(database, claims, failures);
+    const wasOpen = this.#open;
+    this.#end();
+    if (!wasOpen || connection.unusable || !(await this.#tx.settles())) {
+      return this.#failApart(record);
+    }
+    try {
+      await connection.all(this.#undo(record), this.#limit('Recording a failure'));
+      connection.release();
+    } catch (error) {
+      connection.destroy(error);
+      throw error;
+    }
+  }
+
+  async rollback(): Promise<void> {
+    if (!this.#open) return;
+    const { connection } = this.#unit;
+    this.#end();
+    try {
+      if (!connection.unusable && (await this.#tx.settles())) {
+        await connection.all([{ text: 'rollback' }], this.#limit('ROLLBACK'));
+        connection.release();
+      } else {
+        connection.destroy(
+          new Error('A statement was still running at the end of its transaction.'),
+        );
+      }
+    } catch (error) {
+      // The server rolls back by itself when the connection is gone.
+      connection.destroy(error);
+    }
+  }
+
+  /** For a transaction that cannot be used any more: the record is stored before the claims are let go. */
+  async #failApart(record: readonly Statement[]): Promise<void> {
+    const { database, connection } = this.#unit;
+    try {
+      for (const statement of record) await database.run(statement, 'Recording a failure');
+    } finally {
+      connection.destroy(new Error('The transaction could not be used any more.'));
+    }
+  }
+
+  #end(): void {
+    this.#open = false;
+    this.#tx.end();
+  }
+
+  #undo(record: readonly Statement[]): readonly Statement[] {
+    const { database, guarded } = this.#unit;
+    if (!guarded) return [{ text: 'rollback' }, ...record];
+    const fresh = this.#fresh();
+    return [
+      { text: ROLLBACK_TO_SAVEPOINT },
+      database.sql(
+        DELETE_CLAIMS,
+        fresh.map((c) => c.consumer),
+        fresh.map((c) => c.messageId),
+      ),
+      ...record,
+      { text: 'commit' },
+    ];
+  }
+
+  #fresh(): readonly Claim[] {
+    return this.#unit.claims.filter((_, at) => this.claimed[at]?.fresh);
+  }
+
+  #lastStatements({ outcomes, outbox }: CommitWork): readonly Statement[] {
+    const { database, claims } = this.#unit;
+    const failed = claims.filter((_, at) => this.claimed[at]?.attempts !== undefined);
+    return [
+      ...insertStatements(database, outbox),
+      ...(failed.length === 0
+        ? []
+        : [
+            database.sql(
+              DELETE_ATTEMPTS,
+              failed.map((c) => c.consumer),
+              failed.map((c) => c.messageId),
+            ),
+          ]),
+      ...versionStatements(database, claims, outcomes),
+      ...outcomeStatements(database, claims, outcomes),
+    ];
+  }
+
+  /** What the answers to the last statements and COMMIT (at `commitAt`) mean. */
+  async #judge(
+    answers: readonly Answer[],
+    commitAt: number,
+    { outbox }: CommitWork,
+  ): Promise<void> {
+    const { connection } = this.#unit;
+    const failed = answers.find((answer) => answer.status === 'rejected');
+    const commit = answers[commitAt];
+    if (failed === undefined && commit?.status === 'fulfilled') {
+      connection.release();
+      const tag = commit.value.command ?? 'no tag';
+      if (tag !== 'COMMIT') throw this.#raise(storeCommitRefused({ store: STORE, answer: tag }));
+      return;
+    }
+    const error = failed?.reason as unknown;
+    if (!isConnectionLoss(error)) {
+      // An error of the server before COMMIT (or of COMMIT itself) undid everything.
+      if (commit === undefined) await this.#rollBack();
+      else connection.release();
+      throw outboxError(error, outbox);
+    }
+    connection.destroy(error);
+    // Not sent: surely nothing was stored.
+    throw commit === undefined
+      ? error
+      : this.#raise(storeCommitUnknown({ store: STORE, cause: error }));
+  }
+
+  async #rollBack(): Promise<void> {
+    const { connection } = this.#unit;
+    try {
+      await connection.all([{ text: 'rollback' }], this.#limit('ROLLBACK'));
+      connection.release();
+    } catch (error) {
+      // The error that led here is the one to report.
+      connection.destroy(error);
+    }
+  }
+
+  #raise(error: Error): Error {
+    this.#unit.database.mark(error);
+    return error;
+  }
+
+  #limit(what: string): { readonly what: string; readonly ms: number } {
+    return { what, ms: this.#unit.database.timeoutMs };
+  }
+}
+
+function versionStatements(
+  database: Database,
+  claims: readonly Claim[],
+  outcomes: readonly ClaimOutcome[],
+): readonly Statement[] {
+  // One row may be updated only once in a statement: the highest version of each aggregate wins.
+  const highest = new Map<string, readonly [string, string, string, number]>();
+  claims.forEach(({ consumer, aggregate }, at) => {
+    const version = outcomes[at]?.version;
+    if (aggregate === undefined || version === undefined) return;
+    const key = JSON.stringify([consumer, aggregate.type, aggregate.id]);
+    if (version > (highest.get(key)?.[3] ?? -1)) {
+      highest.set(key, [consumer, aggregate.type, aggregate.id, version]);
+    }
+  });
+  if (highest.size === 0) return [];
+  const rows = [...highest.values()];
+  return [
+    database.sql(
+      SET_VERSIONS,
+      rows.map((r) => r[0]),
+      rows.map((r) => r[1]),
+      rows.map((r) => r[2]),
+      rows.map((r) => r[3]),
+    ),
+  ];
+}
+
+function outcomeStatements(
+  database: Database,
+  claims: readonly Claim[],
+  outcomes: readonly ClaimOutcome[],
+): readonly Statement[] {
+  const other = claims.flatMap(({ consumer, messageId }, at) => {
+    const outcome = outcomes[at]?.outcome ?? 'applied';
+    return outcome === 'applied' || outcome === 'duplicate'
+      ? []
+      : [{ consumer, messageId, outcome }];
+  });
+  if (other.length === 0) return [];
+  return [
+    database.sql(
+      SET_OUTCOMES,
+      other.map((o) => o.consumer),
+      other.map((o) => o.messageId),
+      other.map((o) => o.outcome),
+    ),
+  ];
+}
