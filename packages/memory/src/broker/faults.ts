@@ -88,7 +88,7 @@ export class MemoryFaults {
 
   /**
    * Takes an address (destination, bucket, retry queue, parking, topic) away until `restore()`:
-   * sends are unroutable, receivers end as `cancelled`, new ones fail as `missing`. What it holds
+   * sends are unroutable, receivers end with a fault, new ones fail as `missing`. What it holds
    * stays, and `apply()` does not bring it back.
    */
   remove(address: string): void {

@@ -2,6 +2,7 @@ import type { Capabilities, Outcome, Outgoing, RejectKind } from '@ackord/core/d
 import type { DedupWindow } from './dedup-window.ts';
 import type { MemoryFaults, Refusal } from './faults.ts';
 import { MemoryBrokerError } from './memory-broker-error.ts';
+import type { SendCounter } from './send-counter.ts';
 
 /** Where messages go: the queues or the logs of the broker. */
 export interface SendTarget {
@@ -9,6 +10,7 @@ export interface SendTarget {
   store(message: Outgoing): void;
   readonly dedup: DedupWindow;
   readonly faults: MemoryFaults;
+  readonly counter: SendCounter;
 }
 
 interface Pending {
@@ -69,6 +71,7 @@ export class SendPath {
   ): readonly Outcome[] {
     if (signal.aborted) return batch.map(() => unknown('aborted', signal.reason));
     if (this.#ended !== undefined) return batch.map(() => unknown('session', this.#ended));
+    for (const { to } of batch) this.#target.counter.add(to);
     const refusals = batch.map((message) => this.#refusal(message));
     const spreading =
       alone || batch.length === 1 ? undefined : refusals.find((refusal) => refusal?.together);

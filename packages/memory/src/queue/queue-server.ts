@@ -1,6 +1,7 @@
 import type { Clock, Depth, Drift, Outgoing, Resource } from '@ackord/core/driver';
 import { DedupWindow } from '../broker/dedup-window.ts';
 import type { MemoryFaults } from '../broker/faults.ts';
+import type { SendCounter } from '../broker/send-counter.ts';
 import type { SendTarget } from '../broker/send-path.ts';
 import { type StoredMessage, storedFrom } from '../broker/stored-message.ts';
 import { MessageQueue, type QueueOptions } from './message-queue.ts';
@@ -24,13 +25,15 @@ interface Binding {
 export class QueueServer implements SendTarget {
   readonly dedup: DedupWindow;
   readonly faults: MemoryFaults;
+  readonly counter: SendCounter;
   readonly #clock: Clock;
   readonly #destinations = new Map<string, Map<string, Binding>>();
   readonly #queues = new Map<string, MessageQueue>();
   readonly #buckets = new Map<string, Bucket>();
 
-  constructor(clock: Clock, faults: MemoryFaults) {
+  constructor(clock: Clock, faults: MemoryFaults, counter: SendCounter) {
     this.#clock = clock;
+    this.counter = counter;
     this.faults = faults;
     this.dedup = new DedupWindow(clock);
   }

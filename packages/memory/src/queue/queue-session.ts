@@ -15,7 +15,7 @@ import type {
 } from '@ackord/core/driver';
 import type { MemoryBroker } from '../broker/memory-broker.ts';
 import { MemoryBrokerError } from '../broker/memory-broker-error.ts';
-import { SendPath } from '../broker/send-path.ts';
+import { SessionLife } from '../broker/session-life.ts';
 import type { MessageQueue, QueueOptions } from './message-queue.ts';
 import { MemoryQueueReceiver } from './queue-receiver.ts';
 
@@ -27,31 +27,38 @@ export interface QueueSessionOptions extends QueueOptions {
 
 export class MemoryQueueSession implements QueueSession {
   readonly kind = 'queue';
-  readonly id: number;
   readonly capabilities: Capabilities;
-  readonly lost: Promise<Fault>;
   readonly #options: QueueSessionOptions;
-  readonly #sends: SendPath;
+  readonly #life: SessionLife;
   readonly #receivers = new Set<MemoryQueueReceiver>();
-  #over = false;
 
   constructor(options: QueueSessionOptions) {
-    const { promise, resolve } = Promise.withResolvers<Fault>();
-    this.lost = promise;
-    this.capabilities = options.capabilities;
+    const { broker, capabilities } = options;
     this.#options = options;
-    this.#sends = new SendPath(options.broker.queues, options.capabilities);
-    this.id = options.broker.joined(this, (fault) => {
-      this.#end(fault.error ?? new MemoryBrokerError('connection', 'The session was lost'));
-      resolve(fault);
+    this.capabilities = capabilities;
+    this.#life = new SessionLife({
+      broker,
+      capabilities,
+      target: broker.queues,
+      onEnd: () => {
+        for (const receiver of [...this.#receivers]) receiver.end();
+      },
     });
+  }
+
+  get id(): number {
+    return this.#life.id;
+  }
+
+  get lost(): Promise<Fault> {
+    return this.#life.lost;
   }
 
   async apply(
     resources: readonly Resource[],
     mode: 'create' | 'verify',
   ): Promise<readonly Drift[]> {
-    this.#alive();
+    this.#life.check();
     const { queues } = this.#options.broker;
     if (mode === 'create') queues.create(resources, this.#options);
     return queues.missing(resources);
@@ -62,11 +69,11 @@ export class MemoryQueueSession implements QueueSession {
     options: { readonly signal: AbortSignal; readonly alone?: boolean },
     done: (index: number, outcome: Outcome) => void,
   ): void {
-    this.#sends.send(batch, options, done);
+    this.#life.send(batch, options, done);
   }
 
   async receive(from: Source, attach: (receiver: QueueReceiver) => QueueSink): Promise<void> {
-    this.#alive();
+    this.#life.check();
     const queue = this.#queue(from);
     const receiver = new MemoryQueueReceiver({
       queue,
@@ -81,7 +88,7 @@ export class MemoryQueueSession implements QueueSession {
   }
 
   async inspect(source: Source): Promise<Depth> {
-    this.#alive();
+    this.#life.check();
     return this.#options.broker.queues.depth(this.#queue(source));
   }
 
@@ -90,19 +97,7 @@ export class MemoryQueueSession implements QueueSession {
   }
 
   async close(): Promise<void> {
-    if (this.#over) return;
-    this.#options.broker.left(this);
-    this.#end(new MemoryBrokerError('connection', 'The session is closed'));
-  }
-
-  #end(error: unknown): void {
-    this.#over = true;
-    for (const receiver of [...this.#receivers]) receiver.end();
-    this.#sends.end(error);
-  }
-
-  #alive(): void {
-    if (this.#over) throw new MemoryBrokerError('connection', 'The session is over');
+    this.#life.close();
   }
 
   #queue(source: Source): MessageQueue {
