@@ -77,9 +77,9 @@ async function declare(channel: AmqpChannel, { kind, name, settings }: Resource)
   }
 }
 
-/** `… inequivalent arg 'x-message-ttl' for queue … received '5' but current is '200'`, or `none`. */
+/** `… inequivalent arg 'x-message-ttl' for queue … received '5' but current is '200'`; also with types, or `none`. */
 const INEQUIVALENT =
-  /inequivalent arg '(.+?)' for .* received (?:the value )?(.+?) but current is (?:the value )?(.+?)"?$/s;
+  /inequivalent arg '(.+?)' for .* received (?:the value )?'?(.+?)'?(?: of type '\w+')? but current is (?:the value )?'?(.+?)'?(?: of type '\w+')?"?$/s;
 
 function toDrift(resource: Resource, error: unknown): Drift | undefined {
   if (!(error instanceof Error)) return undefined;

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { Outgoing, RawHeaders } from '@ackord/core/driver';
-import type { AmqpMessage, AmqpPublish } from './client.ts';
+import type { Options } from 'amqplib';
+import type { AmqpHeaders } from './client.ts';
 
 /** Matches a `basic.return`, which has no tag of its own, with its publish. */
 export const PUBLISH_TAG = 'x-ackord-publish-tag';
@@ -12,7 +13,7 @@ export const PUBLISH_TAG = 'x-ackord-publish-tag';
 const BROKER_OWNED =
   /^(?:cc|bcc|x-death|x-(?:first|last)-death-.*|x-delivery-count|x-acquired-count|x-opt-.*|x-ackord-publish-tag)$/i;
 
-export function toProperties({ mirror, headers }: Outgoing, tag: number): AmqpPublish {
+export function toProperties({ mirror, headers }: Outgoing, tag: number): Options.Publish {
   const sent: Record<string, string | number> = {};
   for (const name in headers) {
     const value = headers[name];
@@ -34,7 +35,7 @@ export function toProperties({ mirror, headers }: Outgoing, tag: number): AmqpPu
 }
 
 /** Every header as text. Never throws, whatever a publisher wrote. */
-export function fromHeaders(headers: AmqpMessage['properties']['headers']): RawHeaders {
+export function fromHeaders(headers: AmqpHeaders): RawHeaders {
   const read: Record<string, string> = {};
   for (const name in headers) {
     if (name !== PUBLISH_TAG) read[name] = toText(headers[name]);
@@ -43,13 +44,13 @@ export function fromHeaders(headers: AmqpMessage['properties']['headers']): RawH
 }
 
 /** 1 on the first delivery; a count that is not a whole number is ignored. */
-export function deliveryCount(headers: AmqpMessage['properties']['headers']): number {
+export function deliveryCount(headers: AmqpHeaders): number {
   const count = headers?.['x-delivery-count'];
   return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count + 1 : 1;
 }
 
 /** Tag of a returned publish; undefined for a foreign message. */
-export function publishTag(headers: AmqpMessage['properties']['headers']): number | undefined {
+export function publishTag(headers: AmqpHeaders): number | undefined {
   const tag = headers?.[PUBLISH_TAG];
   return typeof tag === 'number' ? tag : undefined;
 }

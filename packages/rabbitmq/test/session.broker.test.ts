@@ -1,0 +1,144 @@
+import { createServer } from 'node:net';
+import { describeBroker, type RabbitmqBroker, startRabbitmq } from '@ackord/conformance/launchers';
+import { systemClock } from '@ackord/core/driver';
+import { expect, it } from 'vitest';
+import { rabbitmq } from '../src/index.ts';
+import { count, openRig, outgoing, send, TOPOLOGY } from './rig.ts';
+
+const opening = (driver: ReturnType<typeof rabbitmq>, signal = AbortSignal.timeout(10_000)) =>
+  driver.open({ plan: driver.plan(TOPOLOGY), signal, clock: systemClock, notice: () => {} });
+
+async function failureOf(driver: ReturnType<typeof rabbitmq>): Promise<unknown> {
+  return opening(driver).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+describeBroker('rabbitmq session', startRabbitmq, (broker: () => RabbitmqBroker) => {
+  it('creates its topology twice without drift, and verifies it', async () => {
+    const rig = await openRig(broker().url);
+    expect(await rig.session.apply(rig.plan.resources, 'create')).toEqual([]);
+    expect(await rig.session.apply(rig.plan.resources, 'create')).toEqual([]);
+    const drifts = await rig.session.apply(rig.plan.resources, 'verify');
+    expect(drifts.map(({ resource, actual }) => [resource.split(' ')[0], actual])).toEqual([
+      ['binding', undefined],
+      ['binding', undefined],
+    ]);
+    expect(await rig.session.doctor(TOPOLOGY)).toEqual([]);
+    await rig.end();
+  });
+
+  it('verify reports what is missing and creates nothing', async () => {
+    const rig = await openRig(broker().url);
+    const declared = rig.plan.resources.filter(({ kind }) => kind !== 'binding');
+    const drifts = await rig.session.apply(declared, 'verify');
+    expect(drifts).toEqual(
+      declared.map(({ kind, name }) => ({
+        resource: `${kind} ${name}`,
+        expected: 'present',
+        actual: 'missing',
+      })),
+    );
+    await expect(count(rig, `${rig.prefix}reserve`)).rejects.toMatchObject({ code: 404 });
+    await rig.end();
+  });
+
+  it('names the setting that differs', async () => {
+    const rig = await openRig(broker().url);
+    const channel = await rig.raw.createChannel();
+    await channel.assertExchange(`${rig.prefix}orders`, 'direct');
+    await channel.assertQueue(`${rig.prefix}reserve`, { arguments: { 'x-queue-type': 'quorum' } });
+    const bucket = rig.plan.resources.find(({ name }) => name.endsWith('.300ms'));
+    await channel.assertQueue(bucket?.name ?? '', {
+      arguments: { ...bucket?.settings, 'x-message-ttl': 70_000 },
+    });
+    const drifts = await rig.session.apply(rig.plan.resources, 'create');
+    expect(drifts).toEqual([
+      { resource: `exchange ${rig.prefix}orders type`, expected: 'topic', actual: 'direct' },
+      {
+        resource: `queue ${rig.prefix}reserve x-delivery-limit`,
+        expected: '-1',
+        actual: 'none',
+      },
+      { resource: `queue ${bucket?.name} x-message-ttl`, expected: '300', actual: '70000' },
+    ]);
+    await rig.end();
+  });
+
+  it('does not wait for a server that accepts and stays silent', async () => {
+    const server = createServer((socket) => socket.on('error', () => {}));
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    const driver = rabbitmq({ url: `amqp://u:hidden@127.0.0.1:${port}`, connectTimeoutMs: 200 });
+    const error = await failureOf(driver);
+    expect(String(error)).toMatch(/ETIMEDOUT/);
+    expect(String(error)).not.toMatch(/hidden/);
+    expect(driver.classify(error)).toBe('connection');
+    server.close();
+  });
+
+  it('takes the next node when one is down, and says which were tried when all are', async () => {
+    const down = 'amqp://u:hidden@127.0.0.1:1';
+    const session = await opening(rabbitmq({ url: [down, broker().url] }));
+    await session.close();
+    const all = rabbitmq({ url: [down, 'amqp://u:hidden@127.0.0.1:2'] });
+    const error = await failureOf(all);
+    expect(String(error)).toMatch(/127\.0\.0\.1:1 .*127\.0\.0\.1:2 /);
+    expect(String(error)).not.toMatch(/hidden/);
+    expect(all.classify(error)).toBe('connection');
+  });
+
+  it('knows refused credentials and a missing vhost for good', async () => {
+    const wrong = new URL(broker().url);
+    wrong.password = 'wr0ng';
+    const driver = rabbitmq({ url: wrong.href });
+    const error = await failureOf(driver);
+    expect(driver.classify(error)).toBe('auth');
+    expect(String(error)).not.toMatch(/wr0ng/);
+    const lost = new URL(broker().url);
+    lost.pathname = '/no-such-vhost';
+    expect(driver.classify(await failureOf(rabbitmq({ url: lost.href })))).toBe('auth');
+  });
+
+  it('gives up opening when the signal aborts', async () => {
+    const driver = rabbitmq({ url: broker().url });
+    await expect(opening(driver, AbortSignal.abort(new Error('stopped')))).rejects.toThrow(
+      'stopped',
+    );
+  });
+
+  it('refuses a queue that the user may not write, and names the right', async () => {
+    const rig = await openRig(broker().url);
+    await rig.session.apply(rig.plan.resources, 'create');
+    const url = await broker().management.createUser(rig.prefix, 'pw', {
+      configure: '',
+      write: '',
+      read: '.*',
+    });
+    const poor = await openRig(url, { prefix: rig.prefix });
+    const [to = ''] = poor.plan.address({ at: 'destination', name: 'orders' });
+    const [outcome] = await send(poor.session, [outgoing(to)], { alone: true });
+    expect(outcome).toMatchObject({ is: 'rejected', kind: 'auth' });
+    const refused = await poor.session
+      .apply(poor.plan.resources, 'create')
+      .catch((e: unknown) => e);
+    expect(rabbitmq({ url }).classify(refused)).toBe('auth');
+    await poor.session.close();
+    await poor.raw.close();
+    await broker().management.deleteUser(rig.prefix);
+    await rig.end();
+  });
+
+  it('closes twice, and keeps lost pending after a close', async () => {
+    const rig = await openRig(broker().url);
+    await Promise.all([rig.session.close(), rig.session.close()]);
+    const answer = await Promise.race([rig.session.lost, Promise.resolve('pending')]);
+    expect(answer).toBe('pending');
+    expect(await send(rig.session, [outgoing('q:any')])).toMatchObject([
+      { is: 'unknown', why: 'session' },
+    ]);
+    await rig.end();
+  });
+});
