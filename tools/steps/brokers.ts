@@ -6,6 +6,7 @@ import {
   LOCAL_IMAGE,
   startPostgres,
   startRabbitmq,
+  sweepLeftovers,
 } from '@ackord/conformance/launchers';
 import { command } from './command.ts';
 
@@ -53,6 +54,8 @@ export async function startBrokers(signal: AbortSignal): Promise<RunBrokers> {
   const started: Broker[] = [];
   const remove = async (): Promise<void> => {
     await Promise.all(started.splice(0).map((broker) => broker.remove()));
+    // Test processes that were stopped in the middle could not remove their own.
+    await sweepLeftovers();
   };
   const starts = await Promise.allSettled(
     wanted.map(async (product) => {

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { type ContainerEngine, containerEngine } from './image.ts';
 
 /** Every container of the tests carries these labels; `run` names the process that has to remove it. */
-export const TEST_LABEL = 'ackord.test';
+const TEST_LABEL = 'ackord.test';
 const RUN_LABEL = 'ackord.run';
 
 /** Labels of a container that this process starts. */
