@@ -1,0 +1,88 @@
+import type { Native, RawHeaders } from '../driver/driver.ts';
+import { contractInvalidData, contractInvalidJson } from '../errors/create.ts';
+import type { Envelope } from './envelope.ts';
+import { readEnvelope } from './read-envelope.ts';
+
+/** Bytes to envelope and back. `decode` may use headers for formats that keep fields there. */
+export interface Codec {
+  readonly name: string;
+  readonly contentType: string;
+  /** Throws MSG_CONTRACT_INVALID_DATA when the data has no form in this format. */
+  encode(envelope: Envelope): Uint8Array;
+  /** Throws MSG_CONTRACT_INVALID_JSON or MSG_CONTRACT_INVALID_ENVELOPE. */
+  decode(raw: RawMessage): Envelope;
+}
+
+export interface RawMessage {
+  readonly body: Uint8Array;
+  readonly headers: RawHeaders;
+  readonly native: Native;
+}
+
+const encoder = new TextEncoder();
+/** Drops a leading byte order mark, as RFC 8259 allows. */
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * UTF-8 JSON in wire names and fixed field order; the same envelope gives the same bytes.
+ *
+ * @throws MSG_CONTRACT_INVALID_DATA the data is undefined, or holds a BigInt or a cycle.
+ */
+export function encodeEnvelope(envelope: Envelope): Uint8Array {
+  const { aggregate } = envelope;
+  // Properties that are undefined are left out by JSON.stringify.
+  const wire = {
+    id: envelope.id,
+    type: envelope.type,
+    schema_version: envelope.schemaVersion,
+    occurred_at: envelope.occurredAt,
+    producer: envelope.producer,
+    correlation_id: envelope.correlationId,
+    causation_id: envelope.causationId,
+    aggregate: aggregate && { type: aggregate.type, id: aggregate.id, version: aggregate.version },
+    expires_at: envelope.expiresAt,
+    data: envelope.data,
+  };
+  return encoder.encode(toJson(wire, envelope));
+}
+
+/**
+ * Reads an envelope. Fields that are not known pass; optional fields may be null.
+ *
+ * @throws MSG_CONTRACT_INVALID_JSON not UTF-8, or not JSON.
+ * @throws MSG_CONTRACT_INVALID_ENVELOPE a field is missing or wrong; names it with its value.
+ */
+export function decodeEnvelope(body: Uint8Array): Envelope {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(decoder.decode(body));
+  } catch (cause) {
+    const reason = cause instanceof SyntaxError ? cause.message : 'the bytes are not valid UTF-8';
+    throw contractInvalidJson({ reason, bytes: body.byteLength, cause });
+  }
+  return readEnvelope(parsed);
+}
+
+/** The default codec. */
+export const envelopeCodec: Codec = {
+  name: 'envelope',
+  contentType: 'application/json',
+  encode: encodeEnvelope,
+  decode: (raw) => decodeEnvelope(raw.body),
+};
+
+function toJson(wire: { readonly data: unknown }, { type, schemaVersion }: Envelope): string {
+  const at = { type, version: schemaVersion };
+  let data: string | undefined;
+  try {
+    if (wire.data !== undefined) {
+      const text = JSON.stringify(wire);
+      if (typeof wire.data !== 'function' && typeof wire.data !== 'symbol') return text;
+    }
+    data = 'has no JSON form; an event without content takes null or {}';
+  } catch (cause) {
+    const text = cause instanceof Error ? cause.message : String(cause);
+    throw contractInvalidData({ ...at, issues: [{ path: '', text }], cause });
+  }
+  throw contractInvalidData({ ...at, issues: [{ path: '', text: data }] });
+}

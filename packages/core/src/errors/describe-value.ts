@@ -1,0 +1,26 @@
+const MAX_CHARS = 100;
+
+/** A short, one-line form of any value for an error text. Never throws. */
+export function describeValue(value: unknown): string {
+  const text = asText(value);
+  return text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS)}…`.toWellFormed();
+}
+
+function asText(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, MAX_CHARS + 1));
+  if (typeof value === 'function') return `function ${value.name}`;
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value !== 'object' || value === null) return String(value);
+  try {
+    return JSON.stringify(value) ?? Object.prototype.toString.call(value);
+  } catch {
+    // Cycles and throwing getters: the kind of the object is all that can be said.
+    return Object.prototype.toString.call(value);
+  }
+}
+
+/** An address without `user:password@` and query, in case a whole URL was handed in. */
+export function describeAddress(address: string): string {
+  return address.replace(/\/\/[^/]*@/, '//').replace(/[?#].*$/, '');
+}
