@@ -15,6 +15,8 @@ import {
 import amqp, { type ChannelModel } from 'amqplib';
 import { type RabbitmqOptions, rabbitmq } from '../src/index.ts';
 
+export { outgoing } from './message.ts';
+
 export const DELAY_MS = 300;
 
 export const TOPOLOGY: Topology = {
@@ -64,18 +66,6 @@ export async function openRig(
     await raw.close();
   };
   return { session, plan, raw, notices, prefix, end };
-}
-
-export function outgoing(to: string, change: Partial<Outgoing> = {}): Outgoing {
-  const id = randomUUID();
-  return {
-    to,
-    body: Buffer.from('{}'),
-    mirror: { id, type: 'order.created', contentType: 'application/json' },
-    headers: {},
-    dedupId: id,
-    ...change,
-  };
 }
 
 /** Outcomes in the order of the batch. */
