@@ -6,6 +6,9 @@ import { type Step, StepFailed } from './report.ts';
 /** Folders whose imports are checked. */
 const CRUISED = ['packages', 'conformance', 'examples', 'bench', 'tools'];
 
+/** Lines of a failed program that are shown. */
+const MAX_OUTPUT_LINES = 60;
+
 /** Checks without tests, cheap ones first. The frozen install came before: tools/run.mjs does it. */
 export function checks(): Step[] {
   return [
@@ -44,10 +47,19 @@ export function program(
     mend: options.mend,
     run: async (signal) => {
       const { code, output } = await command(line, { signal });
-      if (code !== 0) throw new StepFailed(output);
+      if (code !== 0) throw new StepFailed(firstLines(output, line));
       return undefined;
     },
   };
+}
+
+/** Enough to see what is wrong; one cause often makes hundreds of lines. */
+function firstLines(output: string, line: readonly string[]): string {
+  const lines = output.trimEnd().split('\n');
+  if (lines.length <= MAX_OUTPUT_LINES) return lines.join('\n');
+  const rest = lines.length - MAX_OUTPUT_LINES;
+  const shown = lines.slice(0, MAX_OUTPUT_LINES).join('\n');
+  return `${shown}\n  … and ${rest} lines more, by: npm run exec -- ${line.join(' ')}`;
 }
 
 interface Cruise {

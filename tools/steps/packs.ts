@@ -1,4 +1,4 @@
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { program } from './checks.ts';
@@ -43,6 +43,9 @@ function pack({ name, folder }: Published): Step {
     name: `pack ${name} (publint, attw)`,
     mend: `mend the exports and files of ${folder}/package.json`,
     run: async (signal) => {
+      if (!existsSync(join(folder, 'dist/index.js'))) {
+        throw new StepFailed('  There is nothing to pack: the build made no dist/index.js.');
+      }
       const target = mkdtempSync(join(tmpdir(), 'ackord-pack-'));
       const must = async (line: readonly string[], cwd?: string): Promise<void> => {
         const { code, output } = await command(line, { signal, ...(cwd ? { cwd } : {}) });
