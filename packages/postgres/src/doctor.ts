@@ -31,36 +31,36 @@ export function findings(observed: Observed): readonly Finding[] {
   const is = (name: string, value: string): boolean => settings.get(name) === value;
   const all: readonly (Finding | false)[] = [
     schemaVersion < SCHEMA_VERSION && {
-      code: 'STORE_SCHEMA_OUTDATED',
+      code: 'postgres.schema-outdated',
       message: `The schema is at version ${schemaVersion}, version ${SCHEMA_VERSION} is needed.`,
       fix: 'Run migrate(pool).',
     },
     embedded && {
-      code: 'STORE_EMBEDDED',
+      code: 'postgres.embedded',
       message:
         'PGlite is one connection inside this process and does not survive a power loss: for tests and demos.',
       fix: 'Use a PostgreSQL server through pg.Pool.',
     },
     !embedded &&
       is('fsync', 'off') && {
-        code: 'STORE_FSYNC_OFF',
+        code: 'postgres.fsync-off',
         message: 'fsync is off: a crash of the machine can corrupt or lose what was committed.',
         fix: 'Set fsync = on.',
       },
     !embedded &&
       is('full_page_writes', 'off') && {
-        code: 'STORE_FULL_PAGE_WRITES_OFF',
+        code: 'postgres.full-page-writes-off',
         message: 'full_page_writes is off: a torn page after a crash cannot be repaired.',
         fix: 'Set full_page_writes = on, unless the file system writes pages atomically.',
       },
     is('synchronous_commit', 'off') && {
-      code: 'STORE_SYNCHRONOUS_COMMIT_OFF',
+      code: 'postgres.synchronous-commit-off',
       message:
         'synchronous_commit is off: a crash loses commits of the last moments although their messages were acked.',
       fix: 'Set synchronous_commit = on for this database or role.',
     },
     (standby || is('default_transaction_read_only', 'on')) && {
-      code: 'STORE_READ_ONLY',
+      code: 'postgres.read-only',
       message: 'The connection leads to a read-only server.',
       fix: 'Connect to the primary, for example with target_session_attrs=read-write.',
     },

@@ -18,6 +18,8 @@ export class HandlerTx implements SqlTx {
   readonly #signal: AbortSignal;
   #last: Promise<unknown> = Promise.resolve();
   #running = 0;
+  /** Also what was accepted is not sent any more. */
+  #stopped = false;
   #why: string | undefined;
   /** Rejects what still runs; undefined while nothing does. */
   readonly #refusals = new Set<(error: Error) => void>();
@@ -40,7 +42,7 @@ export class HandlerTx implements SqlTx {
       this.#running += 1;
       this.#last = this.#last
         .then(() => {
-          if (this.#why !== undefined) throw this.#ended();
+          if (this.#stopped) throw this.#ended();
           return this.#connection.query(text, params);
         })
         .then((result) => resolve(result as SqlResult<R>), reject)
@@ -51,10 +53,16 @@ export class HandlerTx implements SqlTx {
     });
   }
 
-  /** No statement from now on; those that run go on. */
+  /** No statement from now on; those accepted before are still run. */
   end(): void {
     this.#why ??= 'the handler has returned';
     this.#signal.removeEventListener('abort', this.#onAbort);
+  }
+
+  /** Like `end`, and those that were accepted but not sent are refused. */
+  stop(): void {
+    this.end();
+    this.#stopped = true;
   }
 
   /** Resolves when nothing runs any more. */
@@ -81,6 +89,7 @@ export class HandlerTx implements SqlTx {
 
   readonly #onAbort = (): void => {
     this.#why ??= 'the handler was stopped';
+    this.#stopped = true;
     for (const refuse of this.#refusals) refuse(this.#ended());
   };
 }

@@ -24,6 +24,7 @@ export function recordFailures(
       all.map((r) => r.claim.messageId),
       all.map((r) => r.failure.attempt),
       all.map((r) => (r.failure.unknown ? 1 : 0)),
+      all.map((r) => r.failure.cycle),
       all.map((r) => iso(r.failure.atMs)),
       all.map((r) => iso(r.failure.dueAtMs)),
       all.map((r) => storable(r.failure.errorType)),

@@ -53,7 +53,8 @@ export class PostgresUnit implements UnitOfWork<SqlTx> {
 
   async commit(work: CommitWork): Promise<void> {
     const { connection } = this.#unit;
-    this.#end();
+    this.#open = false;
+    this.#tx.end();
     try {
       await this.#tx.idle(this.#limit('COMMIT'));
     } catch (error) {
@@ -74,7 +75,8 @@ export class PostgresUnit implements UnitOfWork<SqlTx> {
     const { database, connection, claims } = this.#unit;
     const record = recordFailures(database, claims, failures);
     const wasOpen = this.#open;
-    this.#end();
+    this.#open = false;
+    this.#tx.stop();
     if (!wasOpen || connection.unusable || !(await this.#tx.settles())) {
       return this.#failApart(record);
     }
@@ -90,7 +92,8 @@ export class PostgresUnit implements UnitOfWork<SqlTx> {
   async rollback(): Promise<void> {
     if (!this.#open) return;
     const { connection } = this.#unit;
-    this.#end();
+    this.#open = false;
+    this.#tx.stop();
     try {
       if (!connection.unusable && (await this.#tx.settles())) {
         await connection.all([{ text: 'rollback' }], this.#limit('ROLLBACK'));
@@ -114,11 +117,6 @@ export class PostgresUnit implements UnitOfWork<SqlTx> {
     } finally {
       connection.destroy(new Error('The transaction could not be used any more.'));
     }
-  }
-
-  #end(): void {
-    this.#open = false;
-    this.#tx.end();
   }
 
   #undo(record: readonly Statement[]): readonly Statement[] {

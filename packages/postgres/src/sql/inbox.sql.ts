@@ -51,19 +51,33 @@ where (consumer_name, message_id) in (select * from unnest($1::text[], $2::text[
 export const DELETE_CLAIMS = `delete from {schema}.processed_messages
 where (consumer_name, message_id) in (select * from unnest($1::text[], $2::text[]))`;
 
+/**
+ * A later redrive cycle starts new counts. A copy left over from an earlier one counts as one more
+ * run, whatever number it carries.
+ */
 export const RECORD_FAILURES = `insert into {schema}.message_attempts as a (consumer_name, message_id, attempts,
-  unknowns, first_failed_at, last_failed_at, due_at, total_attempts, error_type, error_text)
+  unknowns, first_failed_at, last_failed_at, due_at, redrive_count, total_attempts, error_type, error_text)
 select f.consumer_name, f.message_id, f.attempt, f.unknowns, f.failed_at, f.failed_at, f.due_at,
-  f.attempt, f.error_type, f.error_text
-from unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::timestamptz[], $6::timestamptz[], $7::text[], $8::text[])
-  as f (consumer_name, message_id, attempt, unknowns, failed_at, due_at, error_type, error_text)
+  f.cycle, f.attempt, f.error_type, f.error_text
+from unnest($1::text[], $2::text[], $3::int[], $4::int[], $5::int[], $6::timestamptz[], $7::timestamptz[],
+  $8::text[], $9::text[])
+  as f (consumer_name, message_id, attempt, unknowns, cycle, failed_at, due_at, error_type, error_text)
 on conflict (consumer_name, message_id) do update set
-  attempts = greatest(excluded.attempts, a.attempts + 1),
-  unknowns = a.unknowns + excluded.unknowns,
-  first_failed_at = least(a.first_failed_at, excluded.first_failed_at),
+  attempts = case
+    when excluded.redrive_count > a.redrive_count then excluded.attempts
+    when excluded.redrive_count = a.redrive_count then greatest(excluded.attempts, a.attempts + 1)
+    else a.attempts + 1 end,
+  unknowns = case when excluded.redrive_count > a.redrive_count then excluded.unknowns
+    else a.unknowns + excluded.unknowns end,
+  first_failed_at = case when excluded.redrive_count > a.redrive_count then excluded.first_failed_at
+    else least(a.first_failed_at, excluded.first_failed_at) end,
   last_failed_at = greatest(a.last_failed_at, excluded.last_failed_at),
   due_at = excluded.due_at,
-  total_attempts = a.total_attempts + greatest(excluded.attempts - a.attempts, 1),
+  redrive_count = greatest(a.redrive_count, excluded.redrive_count),
+  total_attempts = a.total_attempts + case
+    when excluded.redrive_count > a.redrive_count then excluded.attempts
+    when excluded.redrive_count = a.redrive_count then greatest(excluded.attempts - a.attempts, 1)
+    else 1 end,
   error_type = excluded.error_type,
   error_text = excluded.error_text`;
 
