@@ -70,9 +70,15 @@ export class Publisher {
       this.#unconfirmed += 1;
     } catch (error) {
       // amqplib encodes before it writes: what it cannot encode was not sent and hurts nobody.
-      if (!this.#open || isIllegalOperation(error)) this.#endLate(index, exchange, sending, error);
-      else queueMicrotask(() => sending.end(index, unencodable(item, error)));
+      const outcome = isClosed(error) ? undefined : unencodable(item, error);
+      setImmediate(() => sending.end(index, outcome ?? this.#notSent(error)));
     }
+  }
+
+  /** The channel closed between its opening and this message. */
+  #notSent(error: unknown): Outcome {
+    if (!this.#isAlive()) return { is: 'unknown', why: 'session', error };
+    return { is: 'together', kind: 'refused', stored: 'no', error };
   }
 
   /** The channels of a dying connection close before it does: judge once both had their say. */
@@ -143,9 +149,12 @@ const badAddress = ({ to }: Outgoing): Outcome => ({
 const unencodable = ({ to }: Outgoing, error: unknown): Outcome => ({
   is: 'rejected',
   kind: error instanceof RangeError && /field table/.test(error.message) ? 'too-large' : 'invalid',
-  error: new Error(`rabbitmq: the message for ${to} cannot be encoded. Shorten its headers.`, {
-    cause: error,
-  }),
+  error: new Error(
+    `rabbitmq: the message for ${to} cannot be encoded. Shorten its headers or the address.`,
+    {
+      cause: error,
+    },
+  ),
 });
 
 const unroutable = ({ to, mirror }: Outgoing): Outcome => ({
@@ -170,7 +179,8 @@ const nacked = ({ to }: Outgoing, cause: unknown): Outcome => ({
 const isNack = (error: unknown): boolean =>
   error instanceof Error && error.message === 'message nacked';
 
-const isIllegalOperation = (error: unknown): boolean =>
+/** amqplib's answer to a call on a channel that is closed or closing. */
+const isClosed = (error: unknown): boolean =>
   error instanceof Error && error.name === 'IllegalOperationError';
 
 const toBuffer = (body: Uint8Array): Buffer =>

@@ -1,6 +1,7 @@
 import { describeBroker, type RabbitmqBroker, startRabbitmq } from '@ackord/conformance/launchers';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { count, openRig, outgoing, physical, type Rig, send } from './rig.ts';
+import { openLine } from './line.ts';
+import { count, openRig, outgoing, type Rig, send } from './rig.ts';
 
 describeBroker('rabbitmq publish', startRabbitmq, (broker: () => RabbitmqBroker) => {
   let rig: Rig;
@@ -46,6 +47,7 @@ describeBroker('rabbitmq publish', startRabbitmq, (broker: () => RabbitmqBroker)
 
   it('sends alone on a channel that hurts nobody', async () => {
     const batch = Array.from({ length: 300 }, () => outgoing(orders));
+    await send(rig.session, batch.slice(0, 1));
     const [neighbours, [guilty]] = await Promise.all([
       send(rig.session, batch),
       send(rig.session, [outgoing(`x:${rig.prefix}missing`)], { alone: true }),
@@ -122,26 +124,37 @@ describeBroker('rabbitmq publish', startRabbitmq, (broker: () => RabbitmqBroker)
     expect(await sent).toMatchObject([{ is: 'unknown', why: 'aborted' }]);
   });
 
-  it('loses the session when an operator kills the connection, with nothing left to answer', async () => {
-    let sent: ReturnType<typeof send> | undefined;
+  it('answers unknown to all that is open when the connection is cut', async () => {
+    const line = await openLine(broker().url);
+    const far = await openRig(line.url, { prefix: rig.prefix });
+    expect(await send(far.session, [outgoing(orders)])).toEqual([{ is: 'confirmed' }]);
+    line.hold();
+    const batch = Array.from({ length: 50 }, () => outgoing(orders));
+    const sent = send(far.session, batch);
+    const late = send(far.session, [outgoing(orders)], { alone: true });
+    await expect.poll(() => count(rig, `${rig.prefix}reserve`)).toBe(51);
+    line.cut();
+    for (const outcome of [...(await sent), ...(await late)]) {
+      expect(outcome).toMatchObject({ is: 'unknown', why: 'session' });
+    }
+    expect(await far.session.lost).toMatchObject({ kind: 'connection' });
+    await far.session.close();
+  });
+
+  it('loses the session when an operator kills the connection, which emits no error', async () => {
     // The management list is up to a second old.
     await expect
       .poll(
-        async () => {
-          sent ??= undefined;
-          return broker().management.closeConnections(
+        () =>
+          broker().management.closeConnections(
             (listed) => listed.user_provided_name === rig.prefix,
-          );
-        },
+          ),
         { timeout: 10_000 },
       )
       .toBe(1);
-    sent = send(rig.session, [outgoing(orders)]);
-    expect(await rig.session.lost).toMatchObject({ kind: 'connection' });
-    expect((await sent)[0]?.is).toMatch(/unknown|confirmed/);
+    expect(await rig.session.lost).toMatchObject({ kind: 'connection', error: { code: 320 } });
     expect(await send(rig.session, [outgoing(orders)])).toMatchObject([
       { is: 'unknown', why: 'session' },
     ]);
-    expect(physical(orders)).toBe(`${rig.prefix}orders`);
   });
 });
