@@ -38,11 +38,7 @@ export async function brokerImage(product: Product): Promise<BrokerImage> {
   if (await engine.image.exists(ImageName.fromString(official))) {
     return { name: official, kind: 'official' };
   }
-  if (await canBePulled(engine, official)) {
-    process.stderr.write(`Pulling ${official} (once)…\n`);
-    await engine.image.pull(ImageName.fromString(official));
-    return { name: official, kind: 'official' };
-  }
+  if (await pulled(engine, official)) return { name: official, kind: 'official' };
   if (!(await engine.image.exists(ImageName.fromString(LOCAL_IMAGE)))) {
     throw new BrokerUnavailable(
       `${official} is not here and cannot be pulled, and ${LOCAL_IMAGE} is not built. ` +
@@ -70,6 +66,19 @@ export async function containerEngine(): Promise<ContainerEngine> {
         'Debian, which installs one, or give URLs of running brokers (CONTRIBUTING.md, "Brokers").',
       { cause },
     );
+  }
+}
+
+/** Pulls an image if its registry answers; false, and why on standard error, if the download then fails. */
+async function pulled(engine: ContainerEngine, image: string): Promise<boolean> {
+  if (!(await canBePulled(engine, image))) return false;
+  process.stderr.write(`Pulling ${image} (once)…\n`);
+  try {
+    await engine.image.pull(ImageName.fromString(image));
+    return true;
+  } catch (error) {
+    process.stderr.write(`${image} could not be pulled: ${String(error)}\n`);
+    return false;
   }
 }
 

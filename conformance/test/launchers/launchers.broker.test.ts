@@ -1,11 +1,15 @@
+import { hostname } from 'node:os';
 import { connect } from 'amqplib';
 import { expect, it } from 'vitest';
 import {
+  brokerImage,
+  containerEngine,
   describeBroker,
   type PostgresBroker,
   type RabbitmqBroker,
   startPostgres,
   startRabbitmq,
+  sweepLeftovers,
 } from '../../src/launchers/index.ts';
 
 describeBroker(
@@ -40,6 +44,30 @@ describeBroker(
       await expect(postgres().query('select 1')).rejects.toThrow(/timeout/);
       await postgres().unpause();
       expect(await postgres().query('select 1 n')).toEqual([{ n: 1 }]);
+    });
+  },
+);
+
+describeBroker(
+  'sweep',
+  () => startPostgres(),
+  () => {
+    it('removes the container of a dead process and leaves that of a living one', async () => {
+      const { dockerode } = (await containerEngine()).container;
+      const { name } = await brokerImage('postgres');
+      const create = async (pid: number): Promise<string> => {
+        const labels = { 'ackord.test': '1', 'ackord.run': `${hostname()}:${pid}` };
+        return (await dockerode.createContainer({ Image: name, Cmd: ['true'], Labels: labels })).id;
+      };
+      // Over the largest process id that Linux gives.
+      const dead = await create(4_194_305);
+      const alive = await create(process.pid);
+
+      await sweepLeftovers();
+
+      await expect(dockerode.getContainer(dead).inspect()).rejects.toThrow(/no such container/i);
+      await expect(dockerode.getContainer(alive).inspect()).resolves.toBeDefined();
+      await dockerode.getContainer(alive).remove();
     });
   },
 );
