@@ -2,11 +2,14 @@ import { asError, bounded } from './bounded.ts';
 import type { SqlPool, SqlResult, Statement } from './client.ts';
 import { Connection } from './connection.ts';
 import type { ResolvedOptions } from './options.ts';
+import { BEGIN, NOTICE_GONE_CLIENT } from './sql/inbox.sql.ts';
 
 /** The pool with what every call needs: schema, deadline, and which errors came from here. */
 export class Database {
   readonly schema: string;
   readonly timeoutMs: number;
+  /** First text of a transaction; see `tune`. */
+  begin: string = BEGIN;
   readonly #pool: SqlPool;
   readonly #pipelined: boolean;
   readonly #errors = new WeakSet<object>();
@@ -45,6 +48,21 @@ export class Database {
     } catch (error) {
       this.mark(error);
       throw error;
+    }
+  }
+
+  /** Learns whether the server can watch its clients, and uses it from then on. */
+  async tune(signal: AbortSignal): Promise<void> {
+    const connection = await this.connect(signal);
+    const watched = `${BEGIN}; ${NOTICE_GONE_CLIENT}`;
+    const limit = { what: 'Trying a setting', ms: this.timeoutMs, signal };
+    try {
+      const [tried] = await connection.batch([{ text: watched }, { text: 'rollback' }], limit);
+      if (tried?.status === 'fulfilled') this.begin = watched;
+      // One that was refused leaves no transaction in use: a batch in turn stops before its end.
+      await connection.all([{ text: 'rollback' }], limit);
+    } finally {
+      connection.release();
     }
   }
 

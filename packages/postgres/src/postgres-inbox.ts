@@ -3,7 +3,6 @@ import type { SqlResult, Statement } from './client.ts';
 import type { Database } from './database.ts';
 import { compareClaims } from './record-failures.ts';
 import {
-  BEGIN,
   CLAIM,
   ENSURE_VERSIONS,
   LOCK_VERSIONS,
@@ -77,7 +76,7 @@ function firstStatements(
   );
   const keys = [0, 1, 2].map((column) => versioned.map((key) => key[column]));
   return [
-    { text: BEGIN },
+    { text: database.begin },
     database.sql(CLAIM, ...ids),
     database.sql(READ_ATTEMPTS, ...ids),
     ...(guarded ? [{ text: SAVEPOINT }] : []),

@@ -29,7 +29,10 @@ export function postgres(options: PostgresOptions): PostgresStore {
     name: STORE,
     inbox: new PostgresInbox(database),
     outbox: new PostgresOutbox(database),
-    open: (signal) => checkSchema(database, signal),
+    open: async (signal) => {
+      await checkSchema(database, signal);
+      await database.tune(signal);
+    },
     classify: (error) => classifyError(error, (link) => database.raised(link)),
     doctor: () => inspect(database),
     close: async () => {
