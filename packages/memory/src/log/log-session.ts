@@ -30,15 +30,16 @@ export interface LogSessionOptions {
 export class MemoryLogSession implements LogSession {
   readonly kind = 'log';
   readonly capabilities: Capabilities;
+  /** @internal */
+  readonly life: SessionLife;
   readonly #options: LogSessionOptions;
-  readonly #life: SessionLife;
   readonly #receivers = new Set<MemoryLogReceiver>();
 
   constructor(options: LogSessionOptions) {
     const { broker, capabilities } = options;
     this.#options = options;
     this.capabilities = capabilities;
-    this.#life = new SessionLife({
+    this.life = new SessionLife({
       broker,
       capabilities,
       target: broker.logs,
@@ -49,18 +50,18 @@ export class MemoryLogSession implements LogSession {
   }
 
   get id(): number {
-    return this.#life.id;
+    return this.life.id;
   }
 
   get lost(): Promise<Fault> {
-    return this.#life.lost;
+    return this.life.lost;
   }
 
   async apply(
     resources: readonly Resource[],
     mode: 'create' | 'verify',
   ): Promise<readonly Drift[]> {
-    this.#life.check();
+    this.life.check();
     const { logs } = this.#options.broker;
     if (mode === 'create') logs.create(resources);
     return logs.drift(resources);
@@ -71,7 +72,7 @@ export class MemoryLogSession implements LogSession {
     options: { readonly signal: AbortSignal; readonly alone?: boolean },
     done: (index: number, outcome: Outcome) => void,
   ): void {
-    this.#life.send(batch, options, done);
+    this.life.send(batch, options, done);
   }
 
   async receive(
@@ -79,7 +80,7 @@ export class MemoryLogSession implements LogSession {
     options: { readonly start: 'earliest' | 'latest'; readonly bytes: number },
     attach: (receiver: LogReceiver) => LogSink,
   ): Promise<void> {
-    this.#life.check();
+    this.life.check();
     const { logs: server } = this.#options.broker;
     const reads = this.#reads(from);
     for (const topic of reads.topics) {
@@ -99,7 +100,7 @@ export class MemoryLogSession implements LogSession {
 
   /** `ready` counts positions, gaps included. */
   async inspect(source: Source): Promise<Depth> {
-    this.#life.check();
+    this.life.check();
     const { logs } = this.#options.broker;
     const topics = logs.topicsOf(this.#reads(source));
     const ready = logs.group(source.address).lag(topics);
@@ -111,7 +112,7 @@ export class MemoryLogSession implements LogSession {
   }
 
   async close(): Promise<void> {
-    this.#life.close();
+    this.life.close();
   }
 
   #reads({ address }: Source): GroupSettings {

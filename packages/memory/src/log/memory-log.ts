@@ -1,7 +1,6 @@
-import type { Driver } from '@ackord/core/driver';
 import { capabilitiesOf, type MemoryLimits } from '../broker/limits.ts';
 import { MemoryBroker } from '../broker/memory-broker.ts';
-import { classifyMemoryError } from '../broker/memory-broker-error.ts';
+import { createDriver, type MemoryDriver } from '../broker/memory-driver.ts';
 import { MemoryLogSession } from './log-session.ts';
 import { planLogs } from './log-topology.ts';
 
@@ -14,21 +13,16 @@ export interface MemoryLogOptions {
 }
 
 /** Partitioned logs with consumer groups in this process. Profile `memory/log`. */
-export function memoryLog(options: MemoryLogOptions = {}): Driver {
+export function memoryLog(options: MemoryLogOptions = {}): MemoryDriver {
   const { broker = new MemoryBroker(), partitions = 4, limits } = options;
   const capabilities = capabilitiesOf(
     { delays: [{ by: 'held-log' }], nativeCount: 'none', lanes: 'partition' },
     limits,
   );
-  return {
+  return createDriver({
+    broker,
     profile: 'memory/log',
-    broker: 'memory',
     plan: (topology) => planLogs(topology, partitions),
-    async open({ plan, clock, signal }) {
-      signal.throwIfAborted();
-      broker.admit();
-      return new MemoryLogSession({ broker, plan, clock, capabilities });
-    },
-    classify: classifyMemoryError,
-  };
+    session: ({ plan, clock }) => new MemoryLogSession({ broker, plan, clock, capabilities }),
+  });
 }

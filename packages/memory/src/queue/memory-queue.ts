@@ -1,7 +1,7 @@
-import type { Delay, Driver } from '@ackord/core/driver';
+import type { Delay } from '@ackord/core/driver';
 import { capabilitiesOf, type MemoryLimits } from '../broker/limits.ts';
 import { MemoryBroker } from '../broker/memory-broker.ts';
-import { classifyMemoryError } from '../broker/memory-broker-error.ts';
+import { createDriver, type MemoryDriver } from '../broker/memory-driver.ts';
 import { MemoryQueueSession } from './queue-session.ts';
 import { planQueues } from './queue-topology.ts';
 
@@ -24,7 +24,7 @@ export interface MemoryQueueOptions {
 const LONGEST_DELAY_MS = 4_294_967_295;
 
 /** Queues in this process. Profile `memory/queue`. */
-export function memoryQueue(options: MemoryQueueOptions = {}): Driver {
+export function memoryQueue(options: MemoryQueueOptions = {}): MemoryDriver {
   const { broker = new MemoryBroker(), delays = 'bucket', lanes = 'none', leaseMs } = options;
   const delay: Delay =
     delays === 'bucket'
@@ -40,16 +40,11 @@ export function memoryQueue(options: MemoryQueueOptions = {}): Driver {
     { delays: [delay], nativeCount: 'every-delivery', lanes },
     options.limits,
   );
-  return {
+  return createDriver({
+    broker,
     profile: 'memory/queue',
-    broker: 'memory',
     plan: (topology) => planQueues(topology, delays),
-    async open({ clock, signal }) {
-      signal.throwIfAborted();
-      broker.admit();
-      const lanesOn = lanes === 'group';
-      return new MemoryQueueSession({ broker, clock, capabilities, leaseMs, lanes: lanesOn });
-    },
-    classify: classifyMemoryError,
-  };
+    session: ({ clock }) =>
+      new MemoryQueueSession({ broker, clock, capabilities, leaseMs, lanes: lanes === 'group' }),
+  });
 }

@@ -28,15 +28,16 @@ export interface QueueSessionOptions extends QueueOptions {
 export class MemoryQueueSession implements QueueSession {
   readonly kind = 'queue';
   readonly capabilities: Capabilities;
+  /** @internal */
+  readonly life: SessionLife;
   readonly #options: QueueSessionOptions;
-  readonly #life: SessionLife;
   readonly #receivers = new Set<MemoryQueueReceiver>();
 
   constructor(options: QueueSessionOptions) {
     const { broker, capabilities } = options;
     this.#options = options;
     this.capabilities = capabilities;
-    this.#life = new SessionLife({
+    this.life = new SessionLife({
       broker,
       capabilities,
       target: broker.queues,
@@ -47,18 +48,18 @@ export class MemoryQueueSession implements QueueSession {
   }
 
   get id(): number {
-    return this.#life.id;
+    return this.life.id;
   }
 
   get lost(): Promise<Fault> {
-    return this.#life.lost;
+    return this.life.lost;
   }
 
   async apply(
     resources: readonly Resource[],
     mode: 'create' | 'verify',
   ): Promise<readonly Drift[]> {
-    this.#life.check();
+    this.life.check();
     const { queues } = this.#options.broker;
     if (mode === 'create') queues.create(resources, this.#options);
     return queues.missing(resources);
@@ -69,11 +70,11 @@ export class MemoryQueueSession implements QueueSession {
     options: { readonly signal: AbortSignal; readonly alone?: boolean },
     done: (index: number, outcome: Outcome) => void,
   ): void {
-    this.#life.send(batch, options, done);
+    this.life.send(batch, options, done);
   }
 
   async receive(from: Source, attach: (receiver: QueueReceiver) => QueueSink): Promise<void> {
-    this.#life.check();
+    this.life.check();
     const queue = this.#queue(from);
     const receiver = new MemoryQueueReceiver({
       queue,
@@ -88,7 +89,7 @@ export class MemoryQueueSession implements QueueSession {
   }
 
   async inspect(source: Source): Promise<Depth> {
-    this.#life.check();
+    this.life.check();
     return this.#options.broker.queues.depth(this.#queue(source));
   }
 
@@ -97,7 +98,7 @@ export class MemoryQueueSession implements QueueSession {
   }
 
   async close(): Promise<void> {
-    this.#life.close();
+    this.life.close();
   }
 
   #queue(source: Source): MessageQueue {

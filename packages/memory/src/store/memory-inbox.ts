@@ -28,21 +28,26 @@ export class MemoryInbox implements InboxStore<MemoryTx> {
   }
 
   async purge(options: {
+    readonly consumer: string;
     readonly olderThanMs: number;
     readonly signal: AbortSignal;
   }): Promise<number> {
-    options.signal.throwIfAborted();
+    const { consumer, olderThanMs, signal } = options;
+    signal.throwIfAborted();
     this.#database.reach(this.#client);
     const { inbox, attempts } = this.#database.tables;
     const now = this.#database.clock.now();
-    const beforeMs = now - options.olderThanMs;
-    const old = [...inbox].filter(([, row]) => row.processedAtMs < beforeMs);
-    for (const [key] of old) inbox.delete(key);
-    for (const [key, { row }] of [...attempts]) {
-      const waits = row.dueAtMs !== undefined && row.dueAtMs >= now;
-      if (row.lastFailedAtMs < beforeMs && !waits) attempts.delete(key);
+    const beforeMs = now - olderThanMs;
+    let purged = 0;
+    for (const [key, row] of [...inbox]) {
+      if (row.consumer === consumer && row.processedAtMs < beforeMs)
+        purged += Number(inbox.delete(key));
     }
-    return old.length;
+    for (const [key, { consumer: of, row }] of [...attempts]) {
+      const waits = row.dueAtMs !== undefined && row.dueAtMs >= now;
+      if (of === consumer && row.lastFailedAtMs < beforeMs && !waits) attempts.delete(key);
+    }
+    return purged;
   }
 
   #claimed(claims: readonly Claim[]): readonly Claimed[] {

@@ -66,10 +66,13 @@ export class MemoryUnit implements UnitOfWork<MemoryTx> {
 
   #record(failures: readonly (AttemptFailure | undefined)[]): void {
     const { attempts } = this.#transaction.database.tables;
+    const recorded = new Set<string>();
     for (const [at, { consumer, messageId }] of this.#claims.entries()) {
       const failure = failures[at];
-      if (!failure) continue;
       const key = rowKey(consumer, messageId);
+      // A message that came twice counts once.
+      if (!failure || recorded.has(key)) continue;
+      recorded.add(key);
       const { errorType, errorText } = failure;
       attempts.set(key, {
         consumer,

@@ -60,6 +60,29 @@ describe('sessions', () => {
     ]);
   });
 
+  it('of a killed process end in silence, and no new one opens', async () => {
+    const { driver, session, reader } = await setup();
+    const reserve = await reader('reserve');
+    await send(session, [outgoing('orders', 'a')]);
+    await clock.advance(0);
+    driver.kill();
+    let heard = false;
+    const hear = (): void => {
+      heard = true;
+    };
+    void session.lost.then(hear);
+    const stop = new AbortController();
+    const plan = driver.plan(topology);
+    const opening = driver.open({ plan, clock, signal: stop.signal, notice: hear });
+    opening.then(hear, () => undefined);
+    const other = await setup();
+    const again = await other.reader('reserve');
+    await clock.advance(0);
+    expect([again.bodies(), reserve.faults, heard]).toEqual([['a'], [], false]);
+    stop.abort();
+    await expect(opening).rejects.toThrow('abort');
+  });
+
   it('are refused as often as asked, by kind', async () => {
     const driver = memoryQueue({ broker });
     broker.faults.refuseOpen('auth', 1);

@@ -226,20 +226,25 @@ describe('failures', () => {
   });
 
   it('are recorded only where there is one', async () => {
-    const unit = await begin(store, 'm1', 'm2');
-    await unit.fail([undefined, failure]);
+    const unit = await begin(store, 'm1', 'm2', 'm2');
+    await unit.fail([undefined, failure, failure]);
+    expect(database.attemptRows()[0]?.row.attempts).toBe(1);
     expect(database.attemptRows().map(({ messageId }) => messageId)).toEqual(['m2']);
   });
 });
 
 describe('purging', () => {
-  it('forgets what is older than the window', async () => {
+  it('forgets what is older than the window of its consumer', async () => {
     await (await begin(store, 'old')).commit(applied);
+    const theirs = await store.inbox.begin([claim('theirs', { consumer: 'audit' })], never);
+    await theirs.commit(applied);
     await clock.advance(1_000);
     await (await begin(store, 'new')).commit(applied);
     await clock.advance(1);
-    expect(await store.inbox.purge({ olderThanMs: 1_000, signal: never })).toBe(1);
-    expect(database.inboxRows().map(({ messageId }) => messageId)).toEqual(['new']);
+    expect(
+      await store.inbox.purge({ consumer: 'reserve', olderThanMs: 1_000, signal: never }),
+    ).toBe(1);
+    expect(database.inboxRows().map(({ messageId }) => messageId)).toEqual(['theirs', 'new']);
   });
 });
 
