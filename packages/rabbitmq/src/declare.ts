@@ -47,14 +47,16 @@ async function applyOne(
     // AMQP has no question for a binding, and binding again would create it.
     return { resource: shown(resource), expected: 'bound', actual: undefined };
   }
+  let found = false;
   try {
     await onOwnChannel(connection, async (channel) => {
       if (mode === 'verify') await look(channel, resource);
+      found = mode === 'verify';
       await declare(channel, resource);
     });
     return undefined;
   } catch (error) {
-    const drift = toDrift(resource, error);
+    const drift = toDrift(resource, error, found);
     if (drift === undefined) throw error;
     return drift;
   }
@@ -81,14 +83,17 @@ async function declare(channel: AmqpChannel, { kind, name, settings }: Resource)
 const INEQUIVALENT =
   /inequivalent arg '(.+?)' for .* received (?:the value )?'?(.+?)'?(?: of type '\w+')? but current is (?:the value )?'?(.+?)'?(?: of type '\w+')?"?$/s;
 
-function toDrift(resource: Resource, error: unknown): Drift | undefined {
+function toDrift(resource: Resource, error: unknown, found: boolean): Drift | undefined {
   if (!(error instanceof Error)) return undefined;
   const code: unknown = Reflect.get(error, 'code');
   if (code === 404) return { resource: shown(resource), expected: 'present', actual: 'missing' };
+  const planned = { resource: shown(resource), expected: 'declared as planned' };
+  // It is there, and comparing its settings takes the right to configure it: not known, not wrong.
+  if (code === 403 && found) return { ...planned, actual: undefined };
   if (code !== 406) return undefined;
   const [, setting, expected, actual] = INEQUIVALENT.exec(error.message) ?? [];
   return setting === undefined || expected === undefined
-    ? { resource: shown(resource), expected: 'declared as planned', actual: error.message }
+    ? { ...planned, actual: error.message }
     : { resource: `${shown(resource)} ${setting}`, expected, actual };
 }
 

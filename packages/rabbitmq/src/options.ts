@@ -49,61 +49,45 @@ export interface Node {
   readonly shown: string;
 }
 
-const DEFAULTS: {
-  readonly connectTimeoutMs: number;
-  readonly heartbeatSeconds: number;
-  readonly maxMessageBytes: number;
-  readonly consumerTimeoutMs: number;
-} = Object.freeze({
-  connectTimeoutMs: 5_000,
-  heartbeatSeconds: 10,
-  maxMessageBytes: 16 * 1024 * 1024,
-  consumerTimeoutMs: 30 * 60 * 1000,
-});
+/** Default, least and greatest value. */
+const NUMBERS = Object.freeze({
+  connectTimeoutMs: [5_000, 1, 600_000],
+  /** 16 bits on the wire. */
+  heartbeatSeconds: [10, 0, 65_535],
+  maxMessageBytes: [16_777_216, 1, 536_870_912],
+  consumerTimeoutMs: [1_800_000, 60_000, Number.MAX_SAFE_INTEGER],
+}) satisfies Readonly<Record<string, readonly [number, number, number]>>;
 
-/** Highest heartbeat the protocol carries: 16 bits. */
-const MAX_HEARTBEAT_SECONDS = 65_535;
-
-const KEYS: readonly (keyof RabbitmqOptions)[] = [
-  'url',
-  'connectTimeoutMs',
-  'heartbeatSeconds',
-  'prefix',
-  'names',
-  'connectionName',
-  'maxMessageBytes',
-  'consumerTimeoutMs',
-  'tls',
-  'credentials',
-];
+const OTHERS = ['url', 'prefix', 'names', 'connectionName', 'tls', 'credentials'];
+const KEYS: readonly string[] = Object.freeze([...OTHERS, ...Object.keys(NUMBERS)]);
 
 /** @throws TypeError with a readable text on an unknown key or a bad value; never shows a URL. */
 export function readOptions(options: RabbitmqOptions): Settings {
-  for (const key of Object.keys(options)) {
-    if (!KEYS.some((known) => known === key)) {
-      throw new TypeError(`rabbitmq: unknown option "${key}". Known options: ${KEYS.join(', ')}.`);
-    }
+  const unknown = Object.keys(options).find((key) => !KEYS.includes(key));
+  if (unknown !== undefined) {
+    throw new TypeError(`rabbitmq: unknown option "${unknown}". Known are ${KEYS.join(', ')}.`);
   }
-  const heartbeatSeconds = integer(options, 'heartbeatSeconds', 0, MAX_HEARTBEAT_SECONDS);
+  const heartbeatSeconds = integer(options, 'heartbeatSeconds');
   return Object.freeze({
     nodes: readNodes(options.url, heartbeatSeconds),
-    connectTimeoutMs: integer(options, 'connectTimeoutMs', 1, 600_000),
+    connectTimeoutMs: integer(options, 'connectTimeoutMs'),
     heartbeatSeconds,
     naming: createNaming(text(options.prefix, 'prefix', ''), options.names ?? {}),
     connectionName: text(options.connectionName, 'connectionName', 'ackord'),
-    maxMessageBytes: integer(options, 'maxMessageBytes', 1, 536_870_912),
-    consumerTimeoutMs: integer(options, 'consumerTimeoutMs', 60_000, Number.MAX_SAFE_INTEGER),
+    maxMessageBytes: integer(options, 'maxMessageBytes'),
+    consumerTimeoutMs: integer(options, 'consumerTimeoutMs'),
     tls: options.tls ?? {},
     credentials: options.credentials,
   });
 }
 
-function integer(options: RabbitmqOptions, key: keyof typeof DEFAULTS, min: number, max: number) {
-  const value = options[key] ?? DEFAULTS[key];
+function integer(options: RabbitmqOptions, key: keyof typeof NUMBERS): number {
+  const [fallback = 0, min = 0, max = 0] = NUMBERS[key];
+  const value = options[key] ?? fallback;
   if (Number.isInteger(value) && value >= min && value <= max) return value;
   throw new TypeError(
     `rabbitmq: ${key} is ${String(value)}; it must be a whole number from ${min} to ${max}. ` +
-      `Leave it out for the default ${DEFAULTS[key]}.`,
+      `Leave it out for the default ${fallback}.`,
   );
 }
 

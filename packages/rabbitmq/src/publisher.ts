@@ -106,74 +106,62 @@ const CONFIRMED: Outcome = Object.freeze({ is: 'confirmed' });
 
 /** Kinds that closed a publish channel, as the reason of a refusal. */
 function toRejectKind(kind: FaultKind): RejectKind {
-  switch (kind) {
-    case 'missing':
-      return 'unroutable';
-    case 'connection':
-    case 'cancelled':
-    case 'unknown':
-      return 'refused';
-    default:
-      return kind;
-  }
+  if (kind === 'missing') return 'unroutable';
+  return kind === 'connection' || kind === 'cancelled' || kind === 'unknown' ? 'refused' : kind;
 }
 
 /** Found before sending, because the broker would close the channel and take neighbours along. */
 function refusalOf({ body, mirror, to }: Outgoing, maxBodyBytes: number): Outcome | undefined {
   if (body.byteLength > maxBodyBytes) {
-    const text = `rabbitmq: body of ${body.byteLength} bytes for ${to} is over the ${maxBodyBytes} bytes of max_message_size. Send a reference to the data, or raise the limit of server and driver.`;
-    return { is: 'rejected', kind: 'too-large', error: new Error(text) };
+    const text = `body of ${body.byteLength} bytes for ${to} is over the ${maxBodyBytes} bytes of max_message_size. Send a reference to the data, or raise the limit of server and driver.`;
+    return rejected('too-large', text);
   }
   for (const field of SHORT_STRINGS) {
-    const text = mirror[field];
-    // No character needs more than three bytes per UTF-16 unit, so most texts are not measured.
-    if (text === undefined || text.length * 3 <= ID_BYTES || Buffer.byteLength(text) <= ID_BYTES)
-      continue;
-    const reason = `rabbitmq: ${field} of ${Buffer.byteLength(text)} bytes for ${to} is over the ${ID_BYTES} bytes that AMQP carries. Shorten it.`;
-    return { is: 'rejected', kind: 'invalid', error: new Error(reason) };
+    const text = mirror[field] ?? '';
+    // No UTF-16 unit needs more than three bytes, so most texts are not measured.
+    const bytes = text.length * 3 <= ID_BYTES ? 0 : Buffer.byteLength(text);
+    if (bytes > ID_BYTES) {
+      const over = `${field} of ${bytes} bytes for ${to} is over the ${ID_BYTES} bytes that AMQP carries. Shorten it.`;
+      return rejected('invalid', over);
+    }
   }
   return undefined;
 }
 
 const SHORT_STRINGS = ['id', 'type', 'correlationId', 'contentType'] as const;
 
-const badAddress = ({ to }: Outgoing): Outcome => ({
+const rejected = (kind: RejectKind, text: string, cause?: unknown): Outcome => ({
   is: 'rejected',
-  kind: 'invalid',
-  error: new Error(
-    `rabbitmq: "${to}" is not an address of this driver; it writes x:<exchange> or q:<queue>. Take it from plan.address().`,
-  ),
+  kind,
+  error: new Error(`rabbitmq: ${text}`, { cause }),
 });
+
+const badAddress = ({ to }: Outgoing): Outcome =>
+  rejected(
+    'invalid',
+    `"${to}" is not an address of this driver, which are x:<exchange> and q:<queue>. Take it from plan.address().`,
+  );
+
+const unroutable = ({ to, mirror }: Outgoing): Outcome =>
+  rejected(
+    'unroutable',
+    `no queue takes type "${mirror.type}" at ${to}. Start its consumer once, or create the queue.`,
+  );
 
 /** Header tables over 64 KiB throw a RangeError in amqplib. */
-const unencodable = ({ to }: Outgoing, error: unknown): Outcome => ({
-  is: 'rejected',
-  kind: error instanceof RangeError && /field table/.test(error.message) ? 'too-large' : 'invalid',
-  error: new Error(
-    `rabbitmq: the message for ${to} cannot be encoded. Shorten its headers or the address.`,
-    {
-      cause: error,
-    },
-  ),
-});
-
-const unroutable = ({ to, mirror }: Outgoing): Outcome => ({
-  is: 'rejected',
-  kind: 'unroutable',
-  error: new Error(
-    `rabbitmq: no queue takes type "${mirror.type}" at ${to}. Start its consumer once, or create the queue.`,
-  ),
-});
+function unencodable({ to }: Outgoing, error: unknown): Outcome {
+  const tooLarge = error instanceof RangeError && error.message.includes('field table');
+  const text = `the message for ${to} cannot be encoded. Shorten its headers or the address.`;
+  return rejected(tooLarge ? 'too-large' : 'invalid', text, error);
+}
 
 /** A queue that is full (reject-publish) or has no majority; it may be better a moment later. */
-const nacked = ({ to }: Outgoing, cause: unknown): Outcome => ({
-  is: 'rejected',
-  kind: 'throttled',
-  error: new Error(
-    `rabbitmq: a queue behind ${to} refused the message (nack): it is full or has no majority. Free it, or send again later.`,
-    { cause },
-  ),
-});
+const nacked = ({ to }: Outgoing, error: unknown): Outcome =>
+  rejected(
+    'throttled',
+    `a queue behind ${to} refused the message (nack): it is full or has no majority. Free it, or send again later.`,
+    error,
+  );
 
 /** amqplib's word for a nack; what a closed channel left open says `channel closed`. */
 const isNack = (error: unknown): boolean =>

@@ -1,6 +1,7 @@
 import type {
   Clock,
   Delivery,
+  Fault,
   QueueReceiver,
   QueueSink,
   Settle,
@@ -27,10 +28,9 @@ export interface ReceiverOptions {
 /** One queue on a channel of its own. */
 export class Receiver implements QueueReceiver {
   readonly lease: { readonly ms: number; readonly extendable: boolean; readonly maxMs: number };
+  readonly queue: string;
+  readonly #options: ReceiverOptions;
   readonly #channel: AmqpChannel;
-  readonly #queue: string;
-  readonly #clock: Clock;
-  readonly #ended: (receiver: Receiver) => void;
   readonly #unsettled: Unsettled;
   readonly #sink: QueueSink;
   #consumerTag: string | undefined;
@@ -44,29 +44,26 @@ export class Receiver implements QueueReceiver {
   #changes: Promise<void> = Promise.resolve();
 
   constructor(options: ReceiverOptions) {
-    const { channel, consumerTimeoutMs: ms } = options;
+    const { channel, queue, consumerTimeoutMs: ms } = options;
     this.lease = { ms, extendable: false, maxMs: ms };
+    this.queue = queue;
+    this.#options = options;
     this.#channel = channel;
-    this.#queue = options.queue;
-    this.#clock = options.clock;
-    this.#ended = options.ended;
     this.#unsettled = new Unsettled(channel);
     let cause: unknown;
     channel.on('error', (error: unknown) => {
       cause = error;
     });
     // Without a cause the connection took the channel along, and the session reports that.
-    channel.on('close', () => this.#end(cause, cause !== undefined));
+    channel.on('close', () =>
+      this.#end(cause === undefined ? undefined : { kind: classifyError(cause), error: cause }),
+    );
     this.#sink = options.attach(this);
   }
 
   /** Deliveries handed out and not settled. */
   get held(): number {
     return this.#unsettled.size;
-  }
-
-  get queue(): string {
-    return this.#queue;
   }
 
   setWindow(n: number): void {
@@ -99,12 +96,12 @@ export class Receiver implements QueueReceiver {
     if (this.#dead) return;
     try {
       this.#unsettled.releaseAll();
-      if (this.#unsettled.written > 0) await this.#barrier();
+      if (this.#unsettled.used) await this.#barrier();
       await this.#channel.close();
     } catch {
       // The channel or the connection went first. The broker returns what it did not take.
     }
-    this.#end(undefined, false);
+    this.#end();
   }
 
   /**
@@ -112,28 +109,24 @@ export class Receiver implements QueueReceiver {
    * answers a get only after all of them.
    */
   async #barrier(): Promise<void> {
-    const message = await this.#channel.get(this.#queue);
+    const message = await this.#channel.get(this.queue);
     if (message) this.#channel.nack(message, false, true);
   }
 
-  #end(error: unknown, report: boolean): void {
+  #end(fault?: Fault): void {
     if (this.#dead) return;
     this.#dead = true;
     this.#unsettled.clear();
-    this.#ended(this);
-    if (report) this.#sink.fault({ kind: classifyError(error), error }, true);
+    this.#options.ended(this);
+    if (fault !== undefined) this.#sink.fault(fault, true);
   }
 
   /** The broker ended the consumer: queue deleted, node gone, consumer timeout. A late ack could kill the channel. */
   #cancelled(): void {
-    if (this.#dead) return;
-    this.#dead = true;
-    this.#unsettled.clear();
-    this.#ended(this);
+    this.#end({ kind: 'cancelled' });
     this.#channel.close().catch(() => {
       // Closed already, which is all that was wanted.
     });
-    this.#sink.fault({ kind: 'cancelled' }, true);
   }
 
   /** Wanted prefetch. While more than a window is unsettled nothing is consumed, so that at most two are held. */
@@ -156,7 +149,7 @@ export class Receiver implements QueueReceiver {
       }
     } catch (error) {
       // A channel that closed has reported itself by its close event, and this says nothing more.
-      this.#end(error, true);
+      this.#end({ kind: classifyError(error), error });
     }
   }
 
@@ -171,7 +164,7 @@ export class Receiver implements QueueReceiver {
   async #consume(window: number): Promise<void> {
     await this.#channel.prefetch(window);
     this.#running = window;
-    const { consumerTag } = await this.#channel.consume(this.#queue, (message) => {
+    const { consumerTag } = await this.#channel.consume(this.queue, (message) => {
       if (message === null) this.#cancelled();
       else this.#sink.delivered([this.#toDelivery(message)]);
     });
@@ -179,7 +172,7 @@ export class Receiver implements QueueReceiver {
   }
 
   #toDelivery({ fields, properties, content }: AmqpMessage): Delivery {
-    const receivedAtMs = this.#clock.now();
+    const receivedAtMs = this.#options.clock.now();
     const { messageId, type } = properties;
     return {
       token: this.#unsettled.add(fields.deliveryTag),

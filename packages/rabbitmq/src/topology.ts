@@ -137,9 +137,9 @@ function bindingsOf(consumer: TopologyConsumer, naming: Naming): Resource[] {
 
 function refuseDelay(consumer: string, delayMs: number): void {
   if (Number.isInteger(delayMs) && delayMs >= BUCKET_MS.min && delayMs <= BUCKET_MS.max) return;
+  const range = `the whole milliseconds from ${BUCKET_MS.min} to ${BUCKET_MS.max} that a bucket holds`;
   throw new Error(
-    `rabbitmq: retry delay of ${delayMs} ms of "${consumer}" is outside the whole milliseconds from ` +
-      `${BUCKET_MS.min} to ${BUCKET_MS.max} that a bucket can hold. Change the delays of its retry policy.`,
+    `rabbitmq: retry delay of ${delayMs} ms of "${consumer}" is outside ${range}. Change its retry policy.`,
   );
 }
 

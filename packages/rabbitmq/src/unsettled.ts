@@ -16,7 +16,7 @@ export class Unsettled {
   readonly #channel: AmqpChannel;
   readonly #held = new Map<number, Held>();
   #dropped = 0;
-  #written = 0;
+  #used = false;
 
   constructor(channel: AmqpChannel) {
     this.#channel = channel;
@@ -26,9 +26,9 @@ export class Unsettled {
     return this.#held.size - this.#dropped;
   }
 
-  /** Settles sent so far. */
-  get written(): number {
-    return this.#written;
+  /** Whether anything was settled so far. */
+  get used(): boolean {
+    return this.#used;
   }
 
   add(deliveryTag: number): Token {
@@ -92,16 +92,12 @@ export class Unsettled {
       last = held;
       covered += 1;
     }
-    if (last !== undefined) this.#send(last, covered > 1, send);
+    if (last !== undefined) send(last, covered > 1);
     for (const held of chosen) {
       this.#held.delete(held.deliveryTag);
-      this.#send(held, false, send);
+      send(held, false);
     }
-  }
-
-  #send(held: Held, multiple: boolean, send: (held: Held, multiple: boolean) => void): void {
-    send(held, multiple);
-    this.#written += 1;
+    this.#used = true;
   }
 }
 

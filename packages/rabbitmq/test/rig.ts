@@ -129,3 +129,12 @@ export async function count(rig: Rig, queue: string): Promise<number> {
   await channel.close();
   return messageCount;
 }
+
+/** Highest number of ready messages seen: what an ended channel left behind comes back up to 100 ms later. */
+export async function mostSeen(rig: Rig, queue: string, forMs = 700): Promise<number> {
+  let most = 0;
+  for (const until = Date.now() + forMs; Date.now() < until && most === 0; ) {
+    most = Math.max(most, await count(rig, queue));
+  }
+  return most;
+}

@@ -109,7 +109,7 @@ describeBroker('rabbitmq session', startRabbitmq, (broker: () => RabbitmqBroker)
     );
   });
 
-  it('refuses a queue that the user may not write, and names the right', async () => {
+  it('tells missing rights from a wrong topology', async () => {
     const rig = await openRig(broker().url);
     await rig.session.apply(rig.plan.resources, 'create');
     const url = await broker().management.createUser(rig.prefix, 'pw', {
@@ -125,6 +125,9 @@ describeBroker('rabbitmq session', startRabbitmq, (broker: () => RabbitmqBroker)
       .apply(poor.plan.resources, 'create')
       .catch((e: unknown) => e);
     expect(rabbitmq({ url }).classify(refused)).toBe('auth');
+    const unknown = await poor.session.apply(poor.plan.resources, 'verify');
+    expect(unknown).toHaveLength(poor.plan.resources.length);
+    expect(unknown.every(({ actual }) => actual === undefined)).toBe(true);
     await poor.session.close();
     await poor.raw.close();
     await broker().management.deleteUser(rig.prefix);
