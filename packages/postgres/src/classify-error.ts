@@ -61,12 +61,14 @@ export function classifyError(
   raised: (error: unknown) => boolean,
 ): StoreFailure | undefined {
   const chain = causes(error);
-  if (MessagingError.is(error, 'MSG_STORE_COMMIT_UNKNOWN')) return 'down';
-  if (MessagingError.is(error, 'MSG_STORE_UNAVAILABLE')) return 'down';
+  if (chain.some(isStoreDown)) return 'down';
   const ours = chain.some(raised);
   for (const link of chain) {
     const state = sqlState(link);
-    if (state !== undefined) return bySqlState(state);
+    if (state === undefined) continue;
+    const meaning = bySqlState(state);
+    // Another database of the handler is down: this one can still record the failure.
+    return meaning === 'down' && !ours ? 'transient' : meaning;
   }
   if (!ours) return undefined;
   return chain.some(isNetworkError) ? 'down' : undefined;
@@ -84,6 +86,13 @@ export function isConnectionLoss(error: unknown): boolean {
     // 57P01 to 57P03 are FATAL: the server closes the connection behind them.
     return state === undefined ? isNetworkError(link) : /^(?:08|57P0)/.test(state);
   });
+}
+
+function isStoreDown(error: unknown): boolean {
+  return (
+    MessagingError.is(error, 'MSG_STORE_COMMIT_UNKNOWN') ||
+    MessagingError.is(error, 'MSG_STORE_UNAVAILABLE')
+  );
 }
 
 function isNetworkError(error: unknown): boolean {

@@ -70,7 +70,7 @@ export class Connection {
     if (this.#given) return;
     this.#given = true;
     // In pipeline mode `end()` would wait for the answers instead of closing the socket.
-    if (error && this.#pipelined) this.#client.pipeline = false;
+    if (error && this.#client.pipeline) this.#client.pipeline = false;
     this.#client.release(error);
     this.#client.removeListener?.('error', this.#onLost);
   }

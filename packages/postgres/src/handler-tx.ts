@@ -21,6 +21,7 @@ export class HandlerTx implements SqlTx {
   /** Also what was accepted is not sent any more. */
   #stopped = false;
   #why: string | undefined;
+  #refused = false;
   /** Rejects what still runs; undefined while nothing does. */
   readonly #refusals = new Set<(error: Error) => void>();
 
@@ -36,13 +37,13 @@ export class HandlerTx implements SqlTx {
     params?: readonly unknown[],
   ): Promise<SqlResult<R>> {
     return new Promise<SqlResult<R>>((resolve, reject) => {
-      if (this.#why !== undefined) return reject(this.#ended());
+      if (this.#why !== undefined) return reject(this.#refuse());
       if (ENDS_TRANSACTION.test(text)) return reject(notYours(text));
       this.#refusals.add(reject);
       this.#running += 1;
       this.#last = this.#last
         .then(() => {
-          if (this.#stopped) throw this.#ended();
+          if (this.#stopped) throw this.#refuse();
           return this.#connection.query(text, params);
         })
         .then((result) => resolve(result as SqlResult<R>), reject)
@@ -81,7 +82,13 @@ export class HandlerTx implements SqlTx {
     ]);
   }
 
-  #ended(): Error {
+  /** Why the work must not be committed: a statement of the handler was refused. */
+  get incomplete(): Error | undefined {
+    return this.#refused ? this.#refuse() : undefined;
+  }
+
+  #refuse(): Error {
+    this.#refused = true;
     return storeTxEnded(
       this.#why === undefined ? { store: STORE } : { store: STORE, why: this.#why },
     );
@@ -90,7 +97,7 @@ export class HandlerTx implements SqlTx {
   readonly #onAbort = (): void => {
     this.#why ??= 'the handler was stopped';
     this.#stopped = true;
-    for (const refuse of this.#refusals) refuse(this.#ended());
+    for (const refuse of this.#refusals) refuse(this.#refuse());
   };
 }
 

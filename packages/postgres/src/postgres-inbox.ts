@@ -16,6 +16,8 @@ import { PostgresUnit } from './unit-of-work.ts';
 /** Rows per statement of a purge: short locks, little work lost when it is stopped. */
 const PURGE_BATCH = 500;
 
+type PurgeOptions = Parameters<InboxStore<SqlTx>['purge']>[0];
+
 export class PostgresInbox implements InboxStore<SqlTx> {
   readonly #database: Database;
 
@@ -40,20 +42,14 @@ export class PostgresInbox implements InboxStore<SqlTx> {
     return new PostgresUnit({ database, connection, claims, claimed, guarded, signal });
   }
 
-  async purge(options: {
-    readonly olderThanMs: number;
-    readonly signal: AbortSignal;
-  }): Promise<number> {
+  async purge(options: PurgeOptions): Promise<number> {
     const purged = await this.#purge(PURGE_INBOX, options);
     await this.#purge(PURGE_ATTEMPTS, options);
     return purged;
   }
 
-  async #purge(
-    text: string,
-    { olderThanMs, signal }: { readonly olderThanMs: number; readonly signal: AbortSignal },
-  ): Promise<number> {
-    const statement = this.#database.sql(text, olderThanMs, PURGE_BATCH);
+  async #purge(text: string, { consumer, olderThanMs, signal }: PurgeOptions): Promise<number> {
+    const statement = this.#database.sql(text, consumer, olderThanMs, PURGE_BATCH);
     let total = 0;
     let count: number;
     do {

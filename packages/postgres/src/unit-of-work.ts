@@ -57,6 +57,8 @@ export class PostgresUnit implements UnitOfWork<SqlTx> {
     this.#tx.end();
     try {
       await this.#tx.idle(this.#limit('COMMIT'));
+      // Otherwise a handler that swallowed the refusal would have half of its work stored.
+      if (this.#tx.incomplete) throw this.#tx.incomplete;
     } catch (error) {
       connection.destroy(error);
       throw error;

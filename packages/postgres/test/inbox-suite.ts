@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   applied,
   begin,
@@ -18,6 +18,7 @@ export function inboxSuite(server: () => Server, pipeline: 'auto' | false): void
     beforeEach(async () => {
       rig = await openRig(server(), { pipeline });
     });
+    afterEach(() => rig.store.close());
     const effects = async () =>
       (await rig.sql('select id from {schema}.effects order by id')).map((r) => r['id']);
     const inbox = () =>
@@ -202,6 +203,17 @@ export function inboxSuite(server: () => Server, pipeline: 'auto' | false): void
       expect((await inbox()).map((r) => r['message_id'])).toEqual(['m1']);
     });
 
+    it('does not commit the half of a handler that swallowed being stopped', async () => {
+      const stop = new AbortController();
+      const unit = await rig.store.inbox.begin([claim('m1')], stop.signal);
+      await run(unit, 'half');
+      stop.abort(new Error('timeout'));
+      await run(unit, 'other half').catch(() => undefined);
+      await expect(unit.commit(applied)).rejects.toMatchObject({ code: 'MSG_STORE_TX_ENDED' });
+      expect(await effects()).toEqual([]);
+      expect(await inbox()).toEqual([]);
+    });
+
     it.each(['commit', ' ROLLBACK', 'begin', 'end;', 'rollback and chain'])(
       'refuses %s in a handler',
       async (text) => {
@@ -236,9 +248,21 @@ export function inboxSuite(server: () => Server, pipeline: 'auto' | false): void
       await rig.sql(`insert into {schema}.parked_messages (consumer_name, message_id, headers, body, reason)
         values ('reserve', 'parked', '{}', '', 'attempts')`);
       const weekMs = 7 * 86_400_000;
-      expect(await rig.store.inbox.purge({ olderThanMs: weekMs, signal: never })).toBe(1);
+      expect(
+        await rig.store.inbox.purge({ consumer: 'reserve', olderThanMs: weekMs, signal: never }),
+      ).toBe(1);
       expect((await inbox()).map((r) => r['message_id'])).toEqual(['new', 'parked']);
       expect(await rig.sql('select * from {schema}.message_attempts')).toEqual([]);
+    });
+
+    it('purges in small batches, and only the consumer that it was asked for', async () => {
+      await rig.sql(`insert into {schema}.processed_messages (consumer_name, message_id, processed_at)
+        select c, 'm' || i, now() - interval '8 days' from generate_series(1, 1201) i, unnest(array['reserve', 'bill']) c`);
+      const options = { consumer: 'reserve', olderThanMs: 1_000, signal: never };
+      expect(await rig.store.inbox.purge(options)).toBe(1_201);
+      expect(await rig.sql('select count(*)::int as n from {schema}.processed_messages')).toEqual([
+        { n: 1_201 },
+      ]);
     });
 
     it('runs statements that were not awaited one after the other, before COMMIT', async () => {

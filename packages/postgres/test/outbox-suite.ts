@@ -1,5 +1,5 @@
 import { OUTBOX_SLOTS } from '@ackord/core/store';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   addRows,
   asTx,
@@ -20,6 +20,7 @@ export function outboxSuite(server: () => Server): void {
     beforeEach(async () => {
       rig = await openRig(server());
     });
+    afterEach(() => rig.store.close());
     const fenced = (
       row: { seq: string; slot: number },
       leases: Awaited<ReturnType<typeof lease>>,

@@ -1,6 +1,6 @@
 import { describeBroker, type PostgresBroker, startPostgres } from '@ackord/conformance/launchers';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { addRows, asTx, fetchRows, lease, never, openRig, outgoing, type Rig } from './rig.ts';
 
 describeBroker(
@@ -15,6 +15,7 @@ describeBroker(
     beforeEach(async () => {
       rig = await openRig({ pool, concurrent: true });
     });
+    afterEach(() => rig.store.close());
     afterAll(() => pool.end());
 
     it('finds the row of a late committer after later rows were sent and removed', async () => {

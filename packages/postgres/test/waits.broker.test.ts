@@ -41,6 +41,15 @@ describeBroker('waits on the database', startPostgres, (broker: () => PostgresBr
     await (await handle(guarded)).fail([failure(1)]);
     expect(waits).toBe(3);
   });
+
+  it('are more without pipelining, so that the counter is known to count', async () => {
+    const plain = await openRig({ pool, concurrent: true }, { pipeline: false });
+    waits = 0;
+    const unit = await begin(plain, claim('m1'));
+    await unit.commit({ outcomes: [{ outcome: 'applied' }], outbox: [outgoing('o1')] });
+    expect(waits).toBe(5);
+    await plain.store.close();
+  });
 });
 
 /** A wait: bytes go out after bytes came in, or at first. */

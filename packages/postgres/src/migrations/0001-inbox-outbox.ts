@@ -9,7 +9,7 @@ create table {schema}.processed_messages (
   outcome text not null default 'applied' check (outcome in ('applied', 'stale', 'expired', 'rejected')),
   primary key (consumer_name, message_id)
 );
-create index processed_messages_by_age on {schema}.processed_messages (processed_at);
+create index processed_messages_by_age on {schema}.processed_messages (consumer_name, processed_at);
 
 create table {schema}.message_attempts (
   consumer_name text not null,
@@ -25,7 +25,7 @@ create table {schema}.message_attempts (
   error_text text,
   primary key (consumer_name, message_id)
 );
-create index message_attempts_by_age on {schema}.message_attempts (last_failed_at);
+create index message_attempts_by_age on {schema}.message_attempts (consumer_name, last_failed_at);
 
 create table {schema}.consumer_versions (
   consumer_name text not null,

@@ -89,17 +89,17 @@ on conflict (consumer_name, message_id) do update set
 
 export const PURGE_INBOX = `delete from {schema}.processed_messages where (consumer_name, message_id) in (
   select p.consumer_name, p.message_id from {schema}.processed_messages p
-  where p.processed_at < now() - $1::float8 * interval '1 millisecond'
+  where p.consumer_name = $1::text and p.processed_at < now() - $2::float8 * interval '1 millisecond'
     and not exists (select from {schema}.parked_messages k
       where k.consumer_name = p.consumer_name and k.message_id = p.message_id and k.state = 'open')
   order by p.processed_at
-  limit $2::int)`;
+  limit $3::int)`;
 
 /** What runs that never came back left behind. */
 export const PURGE_ATTEMPTS = `delete from {schema}.message_attempts where (consumer_name, message_id) in (
   select a.consumer_name, a.message_id from {schema}.message_attempts a
-  where a.last_failed_at < now() - $1::float8 * interval '1 millisecond'
+  where a.consumer_name = $1::text and a.last_failed_at < now() - $2::float8 * interval '1 millisecond'
     and (a.due_at is null or a.due_at < now())
     and not exists (select from {schema}.parked_messages k
       where k.consumer_name = a.consumer_name and k.message_id = a.message_id and k.state = 'open')
-  limit $2::int)`;
+  limit $3::int)`;
