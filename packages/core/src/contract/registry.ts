@@ -27,6 +27,15 @@ export class ContractRegistry<H extends { readonly contract: Contract }> {
     this.#routes = routesOf(handlers);
   }
 
+  /** Destinations that the contracts are published to. */
+  get destinations(): readonly string[] {
+    const names = new Set<string>();
+    for (const versions of this.#routes.values()) {
+      for (const { contract } of versions.values()) names.add(contract.destination);
+    }
+    return [...names];
+  }
+
   /** Types that have a handler. */
   get types(): readonly string[] {
     return [...this.#routes.keys()];

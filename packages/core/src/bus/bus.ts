@@ -1,0 +1,372 @@
+import { Consumer, type Leftovers } from '../consume/consumer.ts';
+import {
+  type ConsumerOptions,
+  type ConsumerSettings,
+  consumerSettings,
+} from '../consume/consumer-options.ts';
+import type { Handler } from '../consume/handler.ts';
+import type { Draft } from '../contract/contract.ts';
+import { ContractRegistry } from '../contract/registry.ts';
+import { TopologyBook } from '../driver/topology-book.ts';
+import { configDuplicateConsumer, configInvalid, configNoStore } from '../errors/create.ts';
+import { Connection, type Session } from '../lifecycle/connection.ts';
+import { TaskGroup } from '../lifecycle/task-group.ts';
+import { type BusEvent, EventOutlet, type Listener } from '../observe/events.ts';
+import { OutboxWriter } from '../outbox/outbox-writer.ts';
+import { Relay } from '../outbox/relay.ts';
+import { type ParkedMessage, peekParked } from '../parking/peek-parked.ts';
+import { Publisher, type PublishOptions, type PublishResult } from '../publish/publisher.ts';
+import { Sender } from '../publish/sender.ts';
+import { checkDedupeWindow, checkDelays } from '../retry/check-budget.ts';
+import { type Duration, parseDuration } from '../time/duration.ts';
+import { type BusOptions, type BusSettings, busSettings } from './bus-options.ts';
+import { createPipeline } from './create-pipeline.ts';
+import { type Health, healthOf } from './health.ts';
+import { Retention } from './retention.ts';
+import { topologyOf } from './topology-of.ts';
+
+/** Adds messages to the outbox in a transaction of the caller's. */
+export interface TransactionOutbox {
+  /** Resolves once the rows are written; they are sent after the caller's COMMIT. */
+  add(...drafts: readonly Draft[]): Promise<void>;
+}
+
+interface Declared<Tx> {
+  readonly settings: ConsumerSettings;
+  readonly registry: ContractRegistry<Handler<Tx>>;
+}
+
+type State = 'new' | 'starting' | 'running' | 'closing' | 'closed';
+
+/** One service's connection to its broker and store: publishers, consumers and the relay. */
+export class Bus<Tx> implements AsyncDisposable {
+  readonly #settings: BusSettings<Tx>;
+  readonly #events = new EventOutlet();
+  readonly #declared = new Map<string, Declared<Tx>>();
+  readonly #sender: Sender;
+  readonly #tasks: TaskGroup;
+  #state: State = 'new';
+  #book: TopologyBook | undefined;
+  #connection: Connection | undefined;
+  #consumers: Consumer[] = [];
+  #publisher: Publisher | undefined;
+  #writer: OutboxWriter<Tx> | undefined;
+  #relay: Relay<Tx> | undefined;
+  #retention: Retention | undefined;
+  #closing: Promise<void> | undefined;
+  readonly #applied = new Map<string, Promise<void>>();
+
+  constructor(options: BusOptions<Tx>) {
+    this.#settings = busSettings(options);
+    const { clock, maxInFlight } = this.#settings;
+    this.#sender = new Sender({ clock, maxInFlight });
+    this.#tasks = new TaskGroup((error) =>
+      this.#events.emit({ event: 'store.failed', during: 'a background task', error }),
+    );
+  }
+
+  /** Every event of the bus; the answer removes the listener. */
+  on(listener: (event: BusEvent) => void): () => void {
+    return this.#events.on(listener satisfies Listener);
+  }
+
+  /**
+   * Declares a durable named subscription. The handlers' contracts are its filter.
+   * @throws MSG_CONFIG_INVALID, MSG_CONFIG_DUPLICATE_CONSUMER, MSG_CONFIG_NO_STORE,
+   * MSG_CONFIG_DEDUPE_WINDOW
+   */
+  consume(name: string, options: ConsumerOptions, handlers: readonly Handler<Tx>[]): this {
+    if (this.#state !== 'new') {
+      throw configInvalid({
+        option: `consume('${name}')`,
+        value: this.#state,
+        expected: 'a bus that was not started yet',
+      });
+    }
+    const settings = consumerSettings(name, options);
+    if (this.#declared.has(name)) throw configDuplicateConsumer({ consumer: name });
+    if (handlers.length === 0) {
+      throw configInvalid({
+        option: `consume('${name}').handlers`,
+        value: handlers,
+        expected: 'at least one handler',
+      });
+    }
+    if (this.#settings.store !== undefined && settings.withoutInbox === undefined) {
+      checkDedupeWindow(name, settings.retry, settings);
+    }
+    if (settings.order !== 'none' && this.#withoutInbox(settings)) {
+      throw configNoStore({ what: `order: '${settings.order}' of consumer ${name}` });
+    }
+    this.#declared.set(name, { settings, registry: new ContractRegistry(handlers) });
+    return this;
+  }
+
+  /**
+   * Connects, verifies or creates topology, checks what the profile can hold, then reads and relays.
+   * @throws MSG_CONNECT_*, MSG_CONFIG_DELAY_*, MSG_STORE_SCHEMA; the bus is closed then.
+   */
+  async start(): Promise<this> {
+    if (this.#state !== 'new') {
+      throw configInvalid({ option: 'start()', value: this.#state, expected: 'a new bus' });
+    }
+    this.#state = 'starting';
+    try {
+      await this.#settings.store?.open(AbortSignal.timeout(this.#settings.startTimeoutMs));
+      await this.#connect();
+      this.#relay?.start();
+      this.#retention?.start();
+      if (this.#state === 'starting') this.#state = 'running';
+      return this;
+    } catch (error) {
+      await this.close({ timeout: 1_000 });
+      throw error;
+    }
+  }
+
+  /**
+   * Publishes a draft and resolves once the broker has stored and routed it. Safe to repeat with
+   * the same draft.
+   * @throws MSG_PUBLISH_UNROUTABLE, MSG_PUBLISH_TOO_LARGE, MSG_PUBLISH_INVALID,
+   * MSG_PUBLISH_REFUSED, MSG_PUBLISH_THROTTLED, MSG_PUBLISH_AUTH, MSG_PUBLISH_UNCONFIRMED,
+   * MSG_PUBLISH_ABORTED, MSG_PUBLISH_CLOSED, MSG_CONTRACT_INVALID_DATA
+   */
+  publish(draft: Draft, options: PublishOptions = {}): Promise<void> {
+    return this.#publishing().publish(draft, options);
+  }
+
+  /** One outcome per draft, in their order. Never rejects for a message. */
+  publishMany(
+    drafts: readonly Draft[],
+    options: PublishOptions = {},
+  ): Promise<readonly PublishResult[]> {
+    return this.#publishing().many(drafts, options);
+  }
+
+  /**
+   * The outbox in a transaction of the caller's: rows commit or roll back with it.
+   * @throws MSG_CONFIG_NO_STORE
+   */
+  outbox(tx: Tx): TransactionOutbox {
+    const { store } = this.#settings;
+    if (store === undefined) throw configNoStore({ what: 'bus.outbox' });
+    return {
+      add: async (...drafts) => {
+        for (const draft of drafts) {
+          await store.outbox.add(tx, await this.#outboxWriter().rows(tx, draft, undefined));
+        }
+        this.#relay?.wake();
+      },
+    };
+  }
+
+  /** A hint that outbox rows were committed; polling finds them without it. */
+  wakeRelay(): void {
+    this.#relay?.wake();
+  }
+
+  /** Reads a consumer's parking lot without taking from it. At most `limit` (default 100) messages. */
+  async parked(
+    consumer: string,
+    options: { readonly limit?: number } = {},
+  ): Promise<readonly ParkedMessage[]> {
+    const session = this.#connection?.session;
+    if (session === undefined || this.#book === undefined) {
+      throw configInvalid({ option: 'parked()', value: this.#state, expected: 'a connected bus' });
+    }
+    const { clock } = this.#settings;
+    const limit = options.limit ?? 100;
+    return await peekParked({ session, plan: this.#book, consumer, limit, clock });
+  }
+
+  health(): Health {
+    return healthOf({
+      state: this.#state,
+      connected: this.#connection?.session !== undefined,
+      consumers: this.#consumers.map(({ name, reading }) => ({ name, reading })),
+    });
+  }
+
+  /**
+   * Stops intake, releases what was not started, lets handlers finish and settle, closes. Past
+   * `timeout` (default 10 s) handlers are aborted and what they held goes back; an event tells what
+   * was left. Idempotent; never rejects.
+   */
+  close(options: { readonly timeout?: Duration } = {}): Promise<void> {
+    this.#closing ??= this.#close(parseDuration(options.timeout ?? '10s', 'close.timeout'));
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #connect(): Promise<void> {
+    const { driver, mode, clock, random, backoff, startTimeoutMs } = this.#settings;
+    const book = this.#topology();
+    this.#consumers = [...this.#declared.values()].map((declared) => this.#consumer(declared));
+    this.#createRelay(book);
+    this.#connection = new Connection({
+      driver,
+      book,
+      mode,
+      clock,
+      random,
+      backoff,
+      startTimeoutMs,
+      events: this.#events,
+      opened: (session) => this.#opened(session),
+      lost: (error) => this.#lost(error),
+    });
+    await this.#connection.start();
+  }
+
+  async #opened(session: Session): Promise<void> {
+    const { driver } = this.#settings;
+    for (const { settings } of this.#declared.values()) {
+      const { capabilities } = session;
+      checkDelays(settings.name, settings.retry, { profile: driver.profile, capabilities });
+    }
+    this.#sender.attach(session);
+    if (this.#state === 'closing' || this.#state === 'closed') return;
+    await Promise.all(this.#consumers.map((consumer) => consumer.attach(session)));
+  }
+
+  #lost(error: unknown): void {
+    this.#applied.clear();
+    this.#sender.detach(error);
+    for (const consumer of this.#consumers) consumer.detach();
+  }
+
+  async #close(timeoutMs: number): Promise<void> {
+    this.#state = 'closing';
+    const left = await Promise.all(this.#consumers.map((consumer) => consumer.stop(timeoutMs)));
+    for (const [index, leftovers] of left.entries()) this.#report(index, leftovers);
+    await this.#retention?.stop();
+    await this.#relay?.stop(timeoutMs);
+    await this.#connection?.close();
+    this.#sender.close();
+    await this.#tasks.idle();
+    // What the store opened itself; a database that is gone cannot keep a bus from closing.
+    await this.#settings.store?.close().catch(() => undefined);
+    this.#state = 'closed';
+  }
+
+  #report(index: number, { running, unsettled }: Leftovers): void {
+    const consumer = this.#consumers[index];
+    if (consumer === undefined || (running === 0 && unsettled === 0)) return;
+    this.#events.emit({ event: 'shutdown.leftovers', consumer: consumer.name, running, unsettled });
+  }
+
+  #consumer({ settings, registry }: Declared<Tx>): Consumer {
+    const { clock, random, intercept, backoff, publishTimeoutMs, driver, store } = this.#settings;
+    return new Consumer({
+      settings,
+      plan: this.#topology(),
+      sender: this.#sender,
+      clock,
+      random,
+      intercept,
+      backoff,
+      events: this.#events,
+      copyTimeoutMs: publishTimeoutMs,
+      reapply: (session) => this.#connection?.applyTopology(session) ?? Promise.resolve(),
+      pipeline: (session) =>
+        createPipeline({
+          settings,
+          registry,
+          clock,
+          random,
+          intercept,
+          events: this.#events,
+          driver,
+          store: this.#withoutInbox(settings) ? undefined : store,
+          writer: store === undefined ? undefined : this.#outboxWriter(),
+          capabilities: session.capabilities,
+          outboxFilled: () => this.wakeRelay(),
+        }),
+    });
+  }
+
+  #createRelay(book: TopologyBook): void {
+    const { store, relay, driver, clock, random, intercept, backoff } = this.#settings;
+    if (store === undefined) return;
+    const consumers = [...this.#declared.values()].map(({ settings }) => settings);
+    this.#retention = new Retention({ inbox: store.inbox, consumers, clock, events: this.#events });
+    if (relay === undefined) return;
+    this.#relay = new Relay({
+      owner: `${this.#settings.producer}:${process.pid}:${Math.floor(random() * 2 ** 32)}`,
+      broker: driver.broker,
+      store: store.outbox,
+      sender: this.#sender,
+      clock,
+      random,
+      intercept,
+      backoff,
+      events: this.#events,
+      leaseTtlMs: relay.leaseMs,
+      maxHeld: relay.maxHeld,
+      publishTimeoutMs: this.#settings.publishTimeoutMs,
+      ready: (destination) => this.#ready(book, destination),
+    });
+  }
+
+  /** The topology of a destination that joined after the start is applied before its first use. */
+  #ready(book: TopologyBook, destination: string): Promise<void> | undefined {
+    const added = book.learn(destination);
+    const under = this.#applied.get(destination);
+    if (under !== undefined) return under;
+    const session = this.#connection?.session;
+    if (added.length === 0 || this.#settings.mode !== 'create' || session === undefined) return;
+    const applying = session
+      .apply(added, 'create')
+      .then(() => undefined)
+      .finally(() => this.#applied.delete(destination));
+    this.#applied.set(destination, applying);
+    return applying;
+  }
+
+  #topology(): TopologyBook {
+    const { driver, destinations } = this.#settings;
+    this.#book ??= new TopologyBook(driver, topologyOf([...this.#declared.values()], destinations));
+    return this.#book;
+  }
+
+  #outboxWriter(): OutboxWriter<Tx> {
+    const { store, producer, driver, clock } = this.#settings;
+    if (store === undefined) throw configNoStore({ what: 'the outbox' });
+    this.#writer ??= new OutboxWriter({
+      store: store.outbox,
+      producer,
+      broker: driver.broker,
+      plan: this.#topology(),
+      clock,
+    });
+    return this.#writer;
+  }
+
+  #publishing(): Publisher {
+    const { producer, driver, clock, publishTimeoutMs } = this.#settings;
+    const book = this.#topology();
+    this.#publisher ??= new Publisher({
+      producer,
+      broker: driver.broker,
+      plan: book,
+      sender: this.#sender,
+      clock,
+      events: this.#events,
+      timeoutMs: publishTimeoutMs,
+      ready: (destination) => this.#ready(book, destination),
+    });
+    return this.#publisher;
+  }
+
+  #withoutInbox(settings: ConsumerSettings): boolean {
+    return this.#settings.store === undefined || settings.withoutInbox !== undefined;
+  }
+}
+
+/** @throws MSG_CONFIG_INVALID for an unknown option or a value out of bounds. */
+export function createBus<Tx>(options: BusOptions<Tx>): Bus<Tx> {
+  return new Bus(options);
+}

@@ -1,0 +1,205 @@
+import type { Fault } from '../driver/driver.ts';
+import type { Plan, Source } from '../driver/topology.ts';
+import { type BackoffOptions, backoffMs } from '../lifecycle/backoff.ts';
+import type { Session } from '../lifecycle/connection.ts';
+import { TaskGroup } from '../lifecycle/task-group.ts';
+import type { EventOutlet } from '../observe/events.ts';
+import type { Interceptor } from '../observe/steps.ts';
+import type { Sender } from '../publish/sender.ts';
+import { Settler } from '../settle/settle.ts';
+import type { Clock } from '../time/clock.ts';
+import { settledWithin, wait } from '../time/wait.ts';
+import type { ConsumerSettings } from './consumer-options.ts';
+import type { Incoming, PipelineResult } from './incoming.ts';
+import type { Intake } from './intake.ts';
+import { LogIntake } from './log-intake.ts';
+import { QueueIntake } from './queue-intake.ts';
+import { Slots } from './slots.ts';
+
+export interface ConsumerContext {
+  readonly settings: ConsumerSettings;
+  readonly plan: Plan;
+  readonly sender: Sender;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly events: EventOutlet;
+  readonly intercept: Interceptor | undefined;
+  readonly backoff: BackoffOptions;
+  readonly copyTimeoutMs: number;
+  /** Applies the topology again by the mode of the bus. */
+  readonly reapply: (session: Session) => Promise<void>;
+  /** The pipeline for the capabilities of a session. */
+  readonly pipeline: (session: Session) => {
+    run(incoming: Incoming, stop: AbortSignal): Promise<PipelineResult>;
+  };
+}
+
+/** What a stopped consumer left behind; all zero after a clean drain. */
+export interface Leftovers {
+  readonly running: number;
+  readonly unsettled: number;
+}
+
+/** One durable named subscription: its intakes follow the session, its slots span them. */
+export class Consumer {
+  readonly #context: ConsumerContext;
+  readonly #slots: Slots;
+  readonly #abort = new AbortController();
+  readonly #stopping = new AbortController();
+  readonly #reopening: TaskGroup;
+  readonly #intakes = new Map<Source, Intake>();
+  #session: Session | undefined;
+
+  constructor(context: ConsumerContext) {
+    this.#context = context;
+    this.#slots = new Slots(context.settings.concurrency);
+    this.#reopening = new TaskGroup((error) => this.#fault('reopen', { kind: 'unknown', error }));
+  }
+
+  get name(): string {
+    return this.#context.settings.name;
+  }
+
+  /** True while every source of the consumer is being read. */
+  get reading(): boolean {
+    const { plan } = this.#context;
+    return this.#intakes.size === sourcesOf(plan, this.name).length;
+  }
+
+  /** Reads all sources over a new session. Rejects when one cannot be opened. */
+  async attach(session: Session): Promise<void> {
+    this.#session = session;
+    const sources = sourcesOf(this.#context.plan, this.name);
+    await Promise.all(sources.map((source) => this.#open(source, session)));
+  }
+
+  detach(): void {
+    this.#session = undefined;
+    for (const intake of this.#intakes.values()) intake.lost();
+    this.#intakes.clear();
+  }
+
+  /**
+   * Stops intake, releases what was not started, lets handlers finish and settle. Past the deadline
+   * handlers are aborted, what they held is released.
+   */
+  async stop(timeoutMs: number): Promise<Leftovers> {
+    const { clock } = this.#context;
+    this.#stopping.abort(new Error('stopping'));
+    const intakes = [...this.#intakes.values()];
+    const drained = Promise.all(
+      intakes.map(async (intake) => {
+        await intake.stop();
+        await intake.idle();
+      }),
+    );
+    let leftovers: Leftovers = { running: 0, unsettled: 0 };
+    if (!(await settledWithin(clock, timeoutMs, drained))) {
+      leftovers = sum(intakes);
+      this.#abort.abort(new Error('the shutdown deadline has passed'));
+      await settledWithin(clock, ABORT_GRACE_MS, drained);
+    }
+    await settledWithin(clock, CLOSE_MS, Promise.all(intakes.map((intake) => intake.close())));
+    await this.#reopening.idle();
+    this.#intakes.clear();
+    return leftovers;
+  }
+
+  async #open(source: Source, session: Session): Promise<void> {
+    if (this.#stopping.signal.aborted) return;
+    const { clock, settings } = this.#context;
+    const { capabilities } = session;
+    const settler = new Settler({ ...this.#context, capabilities });
+    const pipeline = this.#context.pipeline(session);
+    const common = {
+      source,
+      slots: this.#slots,
+      settler,
+      clock,
+      run: (incoming: Incoming, stop: AbortSignal) => pipeline.run(incoming, stop),
+      stop: this.#abort.signal,
+      fault: (fault: Fault, ended: boolean) => {
+        this.#fault(source.address, fault);
+        if (ended && this.#intakes.get(source) === intake) {
+          this.#intakes.delete(source);
+          this.#reopening.run(() => this.#reopen(source, session));
+        }
+      },
+    };
+    const intake =
+      session.kind === 'queue'
+        ? new QueueIntake({ ...common, session, window: windowOf(settings, source) })
+        : new LogIntake({
+            ...common,
+            session,
+            start: settings.start,
+            concurrency: settings.concurrency,
+            gap: (lane, committed, low) =>
+              this.#context.events.emit({
+                event: 'log.gap',
+                consumer: this.name,
+                lane,
+                committed,
+                low,
+              }),
+          });
+    this.#intakes.set(source, intake);
+    try {
+      await intake.open();
+    } catch (error) {
+      intake.lost();
+      if (this.#intakes.get(source) === intake) this.#intakes.delete(source);
+      throw error;
+    }
+  }
+
+  /** The session lives, one of its receivers ended: opened again with back-off. */
+  async #reopen(source: Source, session: Session): Promise<void> {
+    const { clock, random, backoff, reapply } = this.#context;
+    for (let tries = 0; this.#session === session; tries += 1) {
+      if (!(await wait(clock, backoffMs(tries, random(), backoff), this.#stopping.signal))) return;
+      if (this.#session !== session) return;
+      try {
+        await reapply(session);
+        await this.#open(source, session);
+        return;
+      } catch (error) {
+        this.#fault(source.address, { kind: 'unknown', error });
+      }
+    }
+  }
+
+  #fault(source: string, fault: Fault): void {
+    this.#context.events.emit({
+      event: 'intake.fault',
+      consumer: this.name,
+      source,
+      kind: fault.kind,
+      error: fault.error,
+    });
+  }
+}
+
+/** After their abort, handlers that respect the signal have this long to give their slot back. */
+const ABORT_GRACE_MS = 1_000;
+const CLOSE_MS = 5_000;
+
+/** Unsettled deliveries are bounded to three times the handlers that run at once. */
+function windowOf({ concurrency }: ConsumerSettings, { feed }: Source): number {
+  return feed === 'retry' ? Math.max(2, concurrency) : Math.max(4, concurrency * 3);
+}
+
+/** What a consumer reads by itself; parking lots and dead-letter queues are read on request. */
+function sourcesOf(plan: Plan, consumer: string): readonly Source[] {
+  return plan.sources(consumer).filter(({ feed }) => feed === 'live' || feed === 'retry');
+}
+
+function sum(intakes: readonly Intake[]): Leftovers {
+  let running = 0;
+  let unsettled = 0;
+  for (const intake of intakes) {
+    running += intake.running;
+    unsettled += intake.unsettled;
+  }
+  return { running, unsettled };
+}

@@ -1,0 +1,113 @@
+import { configNoStore } from '../errors/create.ts';
+import { BusinessRejection } from '../failure/failures.ts';
+import type { EventOutlet } from '../observe/events.ts';
+import type { Interceptor, StepName } from '../observe/steps.ts';
+import type { Clock } from '../time/clock.ts';
+import type { ConsumerSettings } from './consumer-options.ts';
+import type { HandlerContext } from './handler.ts';
+import { messageOf } from './handler-message.ts';
+import type { PipelineResult } from './incoming.ts';
+import { type JudgeOptions, judgeFailure } from './judge-failure.ts';
+import type { Runnable, Runner } from './pipeline.ts';
+import { timedRun } from './timed-run.ts';
+
+export interface PlainRunnerOptions {
+  readonly settings: ConsumerSettings;
+  readonly judge: JudgeOptions;
+  readonly clock: Clock;
+  readonly events: EventOutlet;
+  readonly intercept: Interceptor | undefined;
+  readonly countsByBroker: boolean;
+}
+
+/** Runs handlers without an Inbox: effects may repeat, attempts come from headers or the broker. */
+export class PlainRunner<Tx> implements Runner<Tx> {
+  readonly #options: PlainRunnerOptions;
+
+  constructor(options: PlainRunnerOptions) {
+    this.#options = options;
+  }
+
+  async run(message: Runnable<Tx>, stop: AbortSignal): Promise<PipelineResult> {
+    const { clock, settings, events } = this.#options;
+    const startedAtMs = clock.now();
+    const limits = { timeoutMs: settings.handlerTimeoutMs, stop, consumer: settings.name };
+    const timed = timedRun(clock, limits);
+    let runs: Promise<void> | undefined;
+    try {
+      await this.#step('handler.before', message);
+      const { judged, handler, data } = message;
+      const context = contextWithoutStore<Tx>(settings.name, judged.attempt, timed.signal);
+      runs = (async () => handler.run(messageOf(judged.envelope, data), context))();
+      await timed.race(runs);
+      runs = undefined;
+      await this.#step('handler.after', message);
+      const durationMs = clock.now() - startedAtMs;
+      events.emit({ event: 'message.applied', durationMs, ...message.ref });
+      return { verdict: { step: 'ack' } };
+    } catch (error) {
+      const lingering = runs?.catch(() => undefined);
+      return { ...this.#failed(message, error, stop), lingering };
+    } finally {
+      timed.end();
+    }
+  }
+
+  expire(): Promise<PipelineResult> {
+    return Promise.resolve({ verdict: { step: 'ack' } });
+  }
+
+  #failed(message: Runnable<Tx>, thrown: unknown, stop: AbortSignal): PipelineResult {
+    const { clock, events, judge, countsByBroker, settings } = this.#options;
+    if (stop.aborted) return { verdict: { step: 'keep', error: thrown } };
+    const error =
+      thrown instanceof BusinessRejection && thrown.events.length > 0
+        ? configNoStore({ what: 'BusinessRejection with events', consumer: settings.name })
+        : thrown;
+    if (error instanceof BusinessRejection) {
+      events.emit({ event: 'message.rejected', reason: error.message, ...message.ref });
+      return { verdict: { step: 'ack' } };
+    }
+    const judgement = judgeFailure(judge, {
+      message: message.judged,
+      error,
+      row: undefined,
+      nowMs: clock.now(),
+      ...(countsByBroker && { brokerCount: message.judged.incoming.nativeCount }),
+    });
+    events.emit({
+      event: 'message.failed',
+      ...message.ref,
+      attempt: judgement.record.attempt,
+      failure: judgement.failure,
+      error,
+      unrecorded: true,
+    });
+    return { verdict: judgement.verdict };
+  }
+
+  async #step(name: StepName, { judged }: Runnable<Tx>): Promise<void> {
+    const { intercept, settings } = this.#options;
+    if (intercept === undefined) return;
+    const { id, attempt } = judged;
+    await intercept(name, { messageId: id, consumer: settings.name, attempt });
+  }
+}
+
+function contextWithoutStore<Tx>(
+  consumer: string,
+  attempt: number,
+  signal: AbortSignal,
+): HandlerContext<Tx> {
+  return {
+    consumer,
+    attempt,
+    signal,
+    get tx(): Tx {
+      throw configNoStore({ what: 'context.tx', consumer });
+    },
+    outbox: {
+      add: () => Promise.reject(configNoStore({ what: 'context.outbox', consumer })),
+    },
+  };
+}

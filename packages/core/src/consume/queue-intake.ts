@@ -1,0 +1,261 @@
+import type {
+  Delivery,
+  Fault,
+  QueueReceiver,
+  QueueSession,
+  QueueSink,
+  Settle,
+  Settled,
+} from '../driver/driver.ts';
+import type { Source } from '../driver/topology.ts';
+import type { Settler, Unsettled } from '../settle/settle.ts';
+import { SettleBatch } from '../settle/settle-batch.ts';
+import type { Clock } from '../time/clock.ts';
+import type { Incoming, PipelineResult } from './incoming.ts';
+import type { Intake } from './intake.ts';
+import { KeyLanes } from './key-lanes.ts';
+import { type Leased, LeaseKeeper } from './lease-keeper.ts';
+import type { Slots, SlotUser } from './slots.ts';
+
+export interface QueueIntakeOptions {
+  readonly source: Source;
+  readonly session: QueueSession;
+  readonly slots: Slots;
+  readonly window: number;
+  readonly settler: Settler;
+  readonly clock: Clock;
+  readonly run: (incoming: Incoming, stop: AbortSignal) => Promise<PipelineResult>;
+  /** Aborts handlers past the shutdown deadline. */
+  readonly stop: AbortSignal;
+  readonly fault: (fault: Fault, ended: boolean) => void;
+}
+
+/** A message that came this much before its due time is held in hand, not sent round again. */
+const HOLD_MS = 50;
+
+/** Reads one queue source: window, lanes, slots, settlement. */
+export class QueueIntake implements Intake, SlotUser {
+  readonly isRetry: boolean;
+  readonly #options: QueueIntakeOptions;
+  /** Aborts when the session is lost or the intake stops: failed copies are not tried again. */
+  readonly #stopping = new AbortController();
+  readonly #gone = new AbortController();
+  readonly #taken = new Set<Taken>();
+  readonly #ready = new KeyLanes<Taken>();
+  #receiver: QueueReceiver | undefined;
+  #batch: SettleBatch | undefined;
+  #leases: LeaseKeeper | undefined;
+  #running = 0;
+  #stopped = false;
+  #lastProgressAtMs: number;
+  #idle: (() => void)[] = [];
+
+  constructor(options: QueueIntakeOptions) {
+    this.#options = options;
+    this.isRetry = options.source.feed === 'retry';
+    this.#lastProgressAtMs = options.clock.now();
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  get unsettled(): number {
+    return this.#taken.size;
+  }
+
+  get lastProgressAtMs(): number {
+    return this.#lastProgressAtMs;
+  }
+
+  async open(): Promise<void> {
+    const { session, source, slots, window } = this.#options;
+    await session.receive(source, (receiver) => this.#attach(receiver));
+    if (this.#gone.signal.aborted) return;
+    slots.add(this);
+    if (!this.#stopped) this.#receiver?.setWindow(window);
+  }
+
+  startNext(): boolean {
+    if (this.#stopped) return false;
+    const taken = this.#ready.next();
+    if (taken === undefined) return false;
+    if (this.#options.clock.now() >= taken.leaseUntilMs) {
+      this.#ready.done(taken.lane);
+      this.#end(taken, { do: 'drop' });
+      return this.startNext();
+    }
+    this.#running += 1;
+    // Never rejects: the pipeline answers with a verdict, the settler ends it.
+    void this.#run(taken);
+    return true;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#options.slots.remove(this);
+    this.#stopping.abort(new Error('stopping'));
+    for (const taken of this.#ready.drain()) this.#end(taken, { do: 'release' });
+    await this.#receiver?.stop();
+  }
+
+  async idle(): Promise<void> {
+    while (this.#taken.size > 0 || this.#running > 0) {
+      await new Promise<void>((resolve) => this.#idle.push(resolve));
+    }
+    await this.#batch?.flushed();
+  }
+
+  async close(): Promise<void> {
+    this.#stopped = true;
+    this.#leases?.close();
+    for (const taken of this.#taken) {
+      if (taken.state !== 'settling') this.#end(taken, { do: 'release' });
+    }
+    await this.#batch?.flushed();
+    await this.#receiver?.close();
+    this.lost();
+  }
+
+  lost(): void {
+    if (this.#gone.signal.aborted) return;
+    this.#options.slots.remove(this);
+    this.#leases?.close();
+    const error = new Error('session lost');
+    this.#gone.abort(error);
+    this.#stopping.abort(error);
+    for (const taken of this.#ready.drain()) this.#taken.delete(taken);
+    this.#wakeIdle();
+  }
+
+  #attach(receiver: QueueReceiver): QueueSink {
+    const { session, clock, fault } = this.#options;
+    this.#receiver = receiver;
+    this.#batch = new SettleBatch(receiver, session.capabilities.batch.items, this.#gone.signal);
+    if (receiver.lease !== undefined) this.#leases = new LeaseKeeper(clock, receiver.lease);
+    return {
+      delivered: (deliveries) => {
+        this.#lastProgressAtMs = clock.now();
+        for (const delivery of deliveries) this.#arrived(delivery);
+        this.#options.slots.fill();
+      },
+      fault: (reported, ended) => {
+        if (ended) this.lost();
+        fault(reported, ended);
+      },
+    };
+  }
+
+  #arrived(delivery: Delivery): void {
+    if (this.#gone.signal.aborted) return;
+    const leaseUntilMs =
+      this.#leases?.leaseUntil(delivery.leaseUntilMs) ?? Number.POSITIVE_INFINITY;
+    const taken = new Taken(delivery, this.#options.source, leaseUntilMs, (how) =>
+      this.#settle(taken, how),
+    );
+    this.#taken.add(taken);
+    this.#leases?.hold(taken);
+    if (this.#stopped || delivery.late === true) this.#end(taken, { do: 'release' });
+    else this.#ready.push(taken, taken.lane);
+  }
+
+  async #run(taken: Taken): Promise<void> {
+    const { run, stop, slots } = this.#options;
+    taken.state = 'running';
+    const { verdict, lingering } = await run(taken.incoming, stop);
+    this.#lastProgressAtMs = this.#options.clock.now();
+    this.#ready.done(taken.lane);
+    if (lingering === undefined) this.#free(slots);
+    else void lingering.then(() => this.#free(slots));
+    if (verdict.step === 'defer' && this.#holdInHand(taken, verdict.dueAtMs)) return;
+    taken.state = 'settling';
+    await this.#options.settler.settle(taken, verdict, {
+      gone: this.#gone.signal,
+      stopping: this.#stopping.signal,
+    });
+    this.#forget(taken);
+  }
+
+  #free(slots: Slots): void {
+    this.#running -= 1;
+    slots.free();
+    this.#wakeIdle();
+  }
+
+  /** A few milliseconds early (two clocks, a coarse timer): wait here without a slot. */
+  #holdInHand(taken: Taken, dueAtMs: number): boolean {
+    const { clock, slots } = this.#options;
+    const leftMs = dueAtMs - clock.now();
+    if (leftMs > HOLD_MS || this.#stopping.signal.aborted) return false;
+    taken.state = 'ready';
+    clock.after(Math.max(1, leftMs), () => {
+      if (this.#gone.signal.aborted) return;
+      if (this.#stopped) return this.#end(taken, { do: 'release' });
+      this.#ready.push(taken, taken.lane);
+      slots.fill();
+    });
+    return true;
+  }
+
+  /** Ends a delivery that was not run. */
+  #end(taken: Taken, how: Settle): void {
+    taken.state = 'settling';
+    void this.#settle(taken, how).then(() => this.#forget(taken));
+  }
+
+  /** After the lease only an ack is said: anything else could act on a newer delivery. */
+  async #settle(taken: Taken, how: Settle): Promise<Settled> {
+    if (how.do !== 'extend' && taken.extending !== undefined) await taken.extending;
+    if (this.#gone.signal.aborted || this.#batch === undefined) return 'stale';
+    const expired = this.#options.clock.now() >= taken.leaseUntilMs;
+    if (!expired || how.do === 'ack') return await this.#batch.add(taken.token, how);
+    await this.#batch.add(taken.token, { do: 'drop' });
+    return 'stale';
+  }
+
+  #forget(taken: Taken): void {
+    this.#taken.delete(taken);
+    this.#leases?.drop(taken);
+    this.#wakeIdle();
+  }
+
+  #wakeIdle(): void {
+    for (const wake of this.#idle.splice(0)) wake();
+  }
+}
+
+class Taken implements Unsettled, Leased {
+  readonly token: unknown;
+  readonly lane: string | undefined;
+  readonly incoming: Incoming;
+  readonly receivedAtMs: number;
+  readonly settle: (how: Settle) => Promise<Settled>;
+  leaseUntilMs: number;
+  renewedAtMs: number;
+  extending: Promise<void> | undefined;
+  state: 'ready' | 'running' | 'settling' = 'ready';
+
+  constructor(
+    delivery: Delivery,
+    source: Source,
+    leaseUntilMs: number,
+    settle: (how: Settle) => Promise<Settled>,
+  ) {
+    this.token = delivery.token;
+    this.lane = delivery.lane;
+    this.receivedAtMs = delivery.receivedAtMs;
+    this.renewedAtMs = delivery.receivedAtMs;
+    this.leaseUntilMs = leaseUntilMs;
+    this.settle = settle;
+    this.incoming = {
+      body: delivery.body,
+      headers: delivery.headers,
+      native: delivery.native,
+      receivedAtMs: delivery.receivedAtMs,
+      brokerAtMs: delivery.brokerAtMs,
+      redelivered: delivery.redelivered,
+      nativeCount: delivery.nativeCount,
+      place: source.address,
+    };
+  }
+}

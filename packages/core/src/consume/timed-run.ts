@@ -1,0 +1,49 @@
+import { consumeHandlerTimeout } from '../errors/create.ts';
+import type { Clock } from '../time/clock.ts';
+
+export interface TimedRun {
+  /** Aborts at the timeout and when `stop` aborts. */
+  readonly signal: AbortSignal;
+  /** Settles with the work, or rejects at the timeout or stop, whichever comes first. */
+  race<T>(work: Promise<T>): Promise<T>;
+  /** The timer is gone; the signal aborts no more. */
+  end(): void;
+}
+
+/** One run's time: bounded by the handler timeout and by the shutdown's deadline. */
+export function timedRun(
+  clock: Clock,
+  limits: { readonly timeoutMs: number; readonly stop: AbortSignal; readonly consumer: string },
+): TimedRun {
+  const { timeoutMs, stop, consumer } = limits;
+  const controller = new AbortController();
+  let cancelled: ((reason: unknown) => void) | undefined;
+  const abort = (reason: unknown): void => {
+    controller.abort(reason);
+    cancelled?.(reason);
+  };
+  const cancelTimer = clock.after(timeoutMs, () =>
+    abort(consumeHandlerTimeout({ consumer, timeoutMs })),
+  );
+  const onStop = (): void => abort(stop.reason);
+  if (stop.aborted) onStop();
+  else stop.addEventListener('abort', onStop, { once: true });
+  return {
+    signal: controller.signal,
+    race(work) {
+      if (controller.signal.aborted) {
+        work.catch(() => undefined); // its failure is the abort's consequence; the abort is reported
+        return Promise.reject(controller.signal.reason);
+      }
+      return new Promise((resolve, reject) => {
+        cancelled = reject;
+        work.then(resolve, reject);
+      });
+    },
+    end() {
+      cancelTimer();
+      stop.removeEventListener('abort', onStop);
+      cancelled = undefined;
+    },
+  };
+}

@@ -1,0 +1,270 @@
+import { KeyLanes } from '../consume/key-lanes.ts';
+import type { RejectKind } from '../driver/driver.ts';
+import { type BackoffOptions, backoffMs } from '../lifecycle/backoff.ts';
+import { TaskGroup } from '../lifecycle/task-group.ts';
+import type { EventOutlet } from '../observe/events.ts';
+import type { Interceptor } from '../observe/steps.ts';
+import type { Sender, SendOutcome } from '../publish/sender.ts';
+import type { FencedRow, OutboxRow, OutboxStore } from '../store/outbox-store.ts';
+import type { Clock } from '../time/clock.ts';
+import { settledWithin, wait } from '../time/wait.ts';
+import { toOutgoing } from './row-message.ts';
+import { SlotHolder } from './slot-holder.ts';
+
+export interface RelayOptions<Tx> {
+  readonly owner: string;
+  readonly broker: string;
+  readonly store: OutboxStore<Tx>;
+  readonly sender: Sender;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly events: EventOutlet;
+  readonly intercept: Interceptor | undefined;
+  readonly backoff: BackoffOptions;
+  readonly leaseTtlMs: number;
+  /** Rows taken from the outbox and not deleted yet. */
+  readonly maxHeld: number;
+  readonly publishTimeoutMs: number;
+  readonly ready: (destination: string) => Promise<void> | undefined;
+}
+
+const BUSY_POLL_MS = 50;
+const IDLE_POLL_MS = 1_000;
+/** After `wake()` the outbox is polled fast for this long: the caller's COMMIT is still to come. */
+const BURST_MS = 1_000;
+/** An unroutable row is tried this often before it is parked in the outbox. */
+const UNROUTABLE_TRIES = 5;
+const STATEMENT_DEADLINE_MS = 10_000;
+
+interface Held {
+  readonly row: OutboxRow;
+  readonly fence: FencedRow;
+  readonly lane: string | undefined;
+  tries: number;
+}
+
+/**
+ * Publishes outbox rows and deletes each only after its publish was confirmed and routed. No
+ * transaction is open meanwhile. Rows of one aggregate and target go one after another. An outage
+ * of the broker costs a row nothing; a row that the broker refuses for good is parked in the outbox.
+ */
+export class Relay<Tx> {
+  readonly #options: RelayOptions<Tx>;
+  readonly #slots: SlotHolder<Tx>;
+  readonly #stopping = new AbortController();
+  readonly #held = new Map<string, Held>();
+  readonly #lanes = new KeyLanes<Held>();
+  readonly #tasks: TaskGroup;
+  readonly #confirmed: Held[] = [];
+  #removing = false;
+  #wakeUp: (() => void) | undefined;
+  #burstUntilMs = 0;
+  #running: Promise<void> | undefined;
+
+  constructor(options: RelayOptions<Tx>) {
+    this.#options = options;
+    this.#slots = new SlotHolder(options);
+    this.#tasks = new TaskGroup((error) => this.#storeFailed('relaying a row', error));
+  }
+
+  start(): void {
+    this.#running ??= this.#loop();
+  }
+
+  /** A hint that rows were or will be committed. */
+  wake(): void {
+    this.#burstUntilMs = this.#options.clock.now() + BURST_MS;
+    this.#wakeUp?.();
+  }
+
+  /** Starts nothing new, waits for what is in flight, gives the slots back. Returns rows left in flight. */
+  async stop(timeoutMs: number): Promise<number> {
+    this.#stopping.abort(new Error('stopping'));
+    this.#wakeUp?.();
+    for (const held of this.#lanes.drain()) this.#held.delete(held.row.seq);
+    await settledWithin(this.#options.clock, timeoutMs, this.#tasks.idle());
+    const left = this.#tasks.size;
+    await this.#running;
+    await this.#slots.release();
+    return left;
+  }
+
+  async #loop(): Promise<void> {
+    const { clock, random } = this.#options;
+    const signal = this.#stopping.signal;
+    let failures = 0;
+    while (!signal.aborted) {
+      let taken = 0;
+      try {
+        await this.#slots.renew(this.#busySlots());
+        taken = await this.#fetch();
+        failures = 0;
+      } catch (error) {
+        if (signal.aborted) return;
+        failures += 1;
+        this.#storeFailed('reading the outbox', error);
+      }
+      const idle = taken === 0 && clock.now() >= this.#burstUntilMs;
+      const pauseMs =
+        failures > 0
+          ? backoffMs(failures, random(), this.#options.backoff)
+          : idle
+            ? IDLE_POLL_MS * (0.8 + 0.4 * random())
+            : BUSY_POLL_MS;
+      if (taken < FETCH_LIMIT || this.#room() === 0) await this.#pause(pauseMs);
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const woken = new AbortController();
+    this.#wakeUp = () => woken.abort();
+    const any = AbortSignal.any([woken.signal, this.#stopping.signal]);
+    await wait(this.#options.clock, ms, any);
+    this.#wakeUp = undefined;
+  }
+
+  #room(): number {
+    return Math.max(0, this.#options.maxHeld - this.#held.size);
+  }
+
+  async #fetch(): Promise<number> {
+    const { store, broker } = this.#options;
+    const leases = this.#slots.leases();
+    const limit = Math.min(FETCH_LIMIT, this.#room());
+    if (leases.length === 0 || limit === 0) return 0;
+    const rows = await store.fetch({
+      leases,
+      brokers: [broker],
+      limit,
+      except: [...this.#held.keys()],
+      signal: AbortSignal.timeout(STATEMENT_DEADLINE_MS),
+    });
+    for (const row of rows) {
+      const epoch = this.#slots.epochOf(row.slot);
+      if (epoch === undefined || this.#held.has(row.seq)) continue;
+      const fence = { seq: row.seq, slot: row.slot, epoch };
+      const lane = row.key === undefined ? undefined : `${row.target}\0${row.key}`;
+      const held: Held = { row, fence, lane, tries: 0 };
+      this.#held.set(row.seq, held);
+      this.#lanes.push(held, lane);
+    }
+    this.#startReady();
+    return rows.length;
+  }
+
+  #startReady(): void {
+    if (this.#stopping.signal.aborted) return;
+    for (let held = this.#lanes.next(); held !== undefined; held = this.#lanes.next()) {
+      const next = held;
+      this.#tasks.run(() => this.#send(next));
+    }
+  }
+
+  async #send(held: Held): Promise<void> {
+    const { sender, publishTimeoutMs, ready, intercept } = this.#options;
+    const { row } = held;
+    while (this.#mayGoOn(held)) {
+      const applied = ready(row.destination);
+      if (applied !== undefined) await applied;
+      const sent = sender.send(toOutgoing(row), { deadlineMs: publishTimeoutMs });
+      if (intercept !== undefined) {
+        await intercept('outbox.publish.sent', { messageId: row.messageId });
+      }
+      const outcome = await sent;
+      if (outcome.is === 'confirmed') {
+        if (intercept !== undefined) {
+          await intercept('outbox.confirmed', { messageId: row.messageId });
+        }
+        this.#remove(held);
+        return;
+      }
+      if (await this.#refused(held, outcome)) return;
+      if (!(await this.#backOff(held, outcome))) break;
+    }
+    this.#forget(held);
+  }
+
+  /** The lease is checked by local time, before each send: a relay that was frozen sends nothing old. */
+  #mayGoOn({ fence }: Held): boolean {
+    if (this.#stopping.signal.aborted) return false;
+    return this.#slots.epochOf(fence.slot) === fence.epoch;
+  }
+
+  async #refused(held: Held, outcome: SendOutcome): Promise<boolean> {
+    if (outcome.is !== 'rejected' || !isForGood(outcome.kind, held.tries)) return false;
+    const { store, events } = this.#options;
+    const { kind, error } = outcome;
+    const text = error instanceof Error ? error.message : String(error);
+    const reason = { kind, text: text.slice(0, 512), blocks: true };
+    await store.refuse(held.fence, reason, AbortSignal.timeout(STATEMENT_DEADLINE_MS));
+    events.emit({ event: 'outbox.refused', messageId: held.row.messageId, kind, error });
+    // Later rows of the aggregate stay behind the refused one; the store leaves them out.
+    for (const later of this.#lanes.cut(held.lane)) this.#held.delete(later.row.seq);
+    this.#forget(held);
+    return true;
+  }
+
+  async #backOff(held: Held, outcome: SendOutcome): Promise<boolean> {
+    const { clock, random, events, backoff } = this.#options;
+    if (outcome.is === 'rejected') held.tries += 1;
+    const error = 'error' in outcome ? outcome.error : undefined;
+    events.emit({ event: 'outbox.delayed', messageId: held.row.messageId, error });
+    return await wait(clock, backoffMs(held.tries, random(), backoff), this.#stopping.signal);
+  }
+
+  #remove(held: Held): void {
+    this.#confirmed.push(held);
+    if (this.#removing) return;
+    this.#removing = true;
+    this.#tasks.run(() => this.#removeConfirmed());
+  }
+
+  async #removeConfirmed(): Promise<void> {
+    const { store, events, clock } = this.#options;
+    try {
+      while (this.#confirmed.length > 0) {
+        const chunk = this.#confirmed.splice(0, REMOVE_LIMIT);
+        const fences = chunk.map(({ fence }) => fence);
+        try {
+          await store.remove(fences, AbortSignal.timeout(STATEMENT_DEADLINE_MS));
+          const oldestMs = Math.min(...chunk.map(({ row }) => row.createdAtMs));
+          events.emit({
+            event: 'outbox.sent',
+            count: chunk.length,
+            oldestMs: clock.now() - oldestMs,
+          });
+        } catch (error) {
+          // The rows stay and are sent again under the same ids: a duplicate, not a loss.
+          this.#storeFailed('deleting sent rows', error);
+        }
+        for (const held of chunk) this.#forget(held);
+        this.#startReady();
+      }
+    } finally {
+      this.#removing = false;
+    }
+  }
+
+  #forget(held: Held): void {
+    this.#held.delete(held.row.seq);
+    this.#lanes.done(held.lane);
+    if (!this.#stopping.signal.aborted) this.#startReady();
+  }
+
+  #busySlots(): readonly number[] {
+    return [...new Set([...this.#held.values()].map(({ row }) => row.slot))];
+  }
+
+  #storeFailed(during: string, error: unknown): void {
+    this.#options.events.emit({ event: 'store.failed', during, error });
+  }
+}
+
+const FETCH_LIMIT = 500;
+const REMOVE_LIMIT = 100;
+
+/** The same row fails again: no outage of the destination, but the row itself. */
+function isForGood(kind: RejectKind, tries: number): boolean {
+  if (kind === 'invalid' || kind === 'too-large') return true;
+  return kind === 'unroutable' && tries + 1 >= UNROUTABLE_TRIES;
+}

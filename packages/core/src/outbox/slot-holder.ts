@@ -1,0 +1,52 @@
+import type { OutboxStore, SlotLease } from '../store/outbox-store.ts';
+import type { Clock } from '../time/clock.ts';
+
+export interface SlotHolderOptions<Tx> {
+  readonly owner: string;
+  readonly store: OutboxStore<Tx>;
+  readonly clock: Clock;
+  readonly leaseTtlMs: number;
+}
+
+/** The relay's slot leases, with a local and conservative view of their expiry. */
+export class SlotHolder<Tx> {
+  readonly #options: SlotHolderOptions<Tx>;
+  #epochs = new Map<number, number>();
+  #renewedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: SlotHolderOptions<Tx>) {
+    this.#options = options;
+  }
+
+  /** Asks the store once per third of the lease time. */
+  async renew(busy: readonly number[]): Promise<void> {
+    const { clock, store, owner, leaseTtlMs } = this.#options;
+    const askedAtMs = clock.now();
+    if (askedAtMs - this.#renewedAtMs < leaseTtlMs / 3) return;
+    const signal = AbortSignal.timeout(leaseTtlMs);
+    const leases = await store.lease({ owner, ttlMs: leaseTtlMs, busy, signal });
+    this.#renewedAtMs = askedAtMs;
+    this.#epochs = new Map(leases.map(({ slot, epoch }) => [slot, epoch]));
+  }
+
+  leases(): readonly SlotLease[] {
+    if (this.#expired()) return [];
+    return [...this.#epochs].map(([slot, epoch]) => ({ slot, epoch }));
+  }
+
+  /** Undefined when the slot is not owned, or its lease may have expired. */
+  epochOf(slot: number): number | undefined {
+    return this.#expired() ? undefined : this.#epochs.get(slot);
+  }
+
+  /** Gives the slots back, so that another relay need not wait for their expiry. */
+  async release(): Promise<void> {
+    this.#epochs.clear();
+    // A database that is gone expires them by itself.
+    await this.#options.store.release(this.#options.owner).catch(() => undefined);
+  }
+
+  #expired(): boolean {
+    return this.#options.clock.now() >= this.#renewedAtMs + this.#options.leaseTtlMs;
+  }
+}
