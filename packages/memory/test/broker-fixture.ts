@@ -35,11 +35,6 @@ export function outgoing(to: string, body: string, more: Partial<Outgoing> = {})
   };
 }
 
-export interface Opened<S> {
-  readonly session: S;
-  readonly clock: ManualClock;
-}
-
 export async function open<K extends 'queue' | 'log'>(
   kind: K,
   driver: Driver,

@@ -35,17 +35,24 @@ export class SendPath {
     options: { readonly signal: AbortSignal; readonly alone?: boolean },
     done: (index: number, outcome: Outcome) => void,
   ): void {
-    const outcomes = this.#outcomes(batch, options);
+    const { signal } = options;
+    const nothing = this.#sendsNothing(signal);
+    if (nothing) {
+      queueMicrotask(() => {
+        for (const index of batch.keys()) done(index, nothing);
+      });
+      return;
+    }
+    const outcomes = this.#outcomes(batch, options.alone ?? false);
     const open: Pending[] = batch.map((_, index) => ({ index, done }));
     for (const each of open) this.#pending.add(each);
-    const { signal } = options;
     const aborted = (): void => {
       const outcome = unknown('aborted', signal.reason);
       queueMicrotask(() => {
         for (const each of open) this.#end(each, outcome);
       });
     };
-    if (!signal.aborted) signal.addEventListener('abort', aborted, { once: true });
+    signal.addEventListener('abort', aborted, { once: true });
     this.#target.faults.answer(() => {
       signal.removeEventListener('abort', aborted);
       for (const each of open) this.#end(each, outcomes[each.index] as Outcome);
@@ -65,12 +72,12 @@ export class SendPath {
     if (this.#pending.delete(pending)) pending.done(pending.index, outcome);
   }
 
-  #outcomes(
-    batch: readonly Outgoing[],
-    { signal, alone }: { readonly signal: AbortSignal; readonly alone?: boolean },
-  ): readonly Outcome[] {
-    if (signal.aborted) return batch.map(() => unknown('aborted', signal.reason));
-    if (this.#ended !== undefined) return batch.map(() => unknown('session', this.#ended));
+  #sendsNothing(signal: AbortSignal): Outcome | undefined {
+    if (signal.aborted) return unknown('aborted', signal.reason);
+    return this.#ended === undefined ? undefined : unknown('session', this.#ended);
+  }
+
+  #outcomes(batch: readonly Outgoing[], alone: boolean): readonly Outcome[] {
     for (const { to } of batch) this.#target.counter.add(to);
     const refusals = batch.map((message) => this.#refusal(message));
     const spreading =

@@ -42,7 +42,7 @@ export function outboxId({ messageId, broker, target }: OutboxMessage): string {
 }
 
 /** 32-bit FNV-1a over the UTF-8 bytes, modulo the number of slots. */
-export function slotOf(text: string): number {
+function slotOf(text: string): number {
   let hash = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193);
   return (hash >>> 0) % OUTBOX_SLOTS;

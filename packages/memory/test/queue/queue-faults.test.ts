@@ -135,9 +135,16 @@ describe('sending', () => {
     letGo();
     expect(await held).toMatchObject([{ is: 'confirmed' }]);
     broker.faults.holdConfirms();
+    expect(await send(session, [outgoing('orders', 'x')], { signal: stop.signal })).toMatchObject([
+      { is: 'unknown', why: 'aborted' },
+    ]);
     const lost = send(session, [outgoing('orders', 'c')]);
     broker.loseSession();
     expect(await lost).toMatchObject([{ is: 'unknown', why: 'session' }]);
+    expect(await send(session, [outgoing('orders', 'd')])).toMatchObject([
+      { is: 'unknown', why: 'session' },
+    ]);
+    expect([broker.depth('reserve'), broker.sent('orders')]).toEqual([3, 3]);
   });
 
   it('refuses by kind, alone or with its neighbours', async () => {
