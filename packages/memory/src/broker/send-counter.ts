@@ -8,6 +8,6 @@ export class SendCounter {
 
   count(address?: string): number {
     if (address !== undefined) return this.#counts.get(address) ?? 0;
-    return this.#counts.values().reduce((sum, count) => sum + count, 0);
+    return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
   }
 }
