@@ -1,9 +1,5 @@
-import { Consumer, type Leftovers } from '../consume/consumer.ts';
-import {
-  type ConsumerOptions,
-  type ConsumerSettings,
-  consumerSettings,
-} from '../consume/consumer-options.ts';
+import type { Consumer, Leftovers } from '../consume/consumer.ts';
+import { type ConsumerOptions, consumerSettings } from '../consume/consumer-options.ts';
 import type { Handler } from '../consume/handler.ts';
 import type { Draft } from '../contract/contract.ts';
 import { ContractRegistry } from '../contract/registry.ts';
@@ -13,27 +9,25 @@ import { Connection, type Session } from '../lifecycle/connection.ts';
 import { TaskGroup } from '../lifecycle/task-group.ts';
 import { type BusEvent, EventOutlet, type Listener } from '../observe/events.ts';
 import { OutboxWriter } from '../outbox/outbox-writer.ts';
-import { Relay } from '../outbox/relay.ts';
+import type { Relay } from '../outbox/relay.ts';
 import { type ParkedMessage, peekParked } from '../parking/peek-parked.ts';
 import { Publisher, type PublishOptions, type PublishResult } from '../publish/publisher.ts';
 import { Sender } from '../publish/sender.ts';
 import { checkDedupeWindow, checkDelays } from '../retry/check-budget.ts';
 import { type Duration, parseDuration } from '../time/duration.ts';
+import { settledWithin } from '../time/wait.ts';
+import { assemble, type Declared, runsWithoutInbox } from './assemble.ts';
 import { type BusOptions, type BusSettings, busSettings } from './bus-options.ts';
-import { createPipeline } from './create-pipeline.ts';
 import { type Health, healthOf } from './health.ts';
-import { Retention } from './retention.ts';
+import { LateDestinations } from './late-destinations.ts';
+import { openStore } from './open-store.ts';
+import type { Retention } from './retention.ts';
 import { topologyOf } from './topology-of.ts';
 
 /** Adds messages to the outbox in a transaction of the caller's. */
 export interface TransactionOutbox {
   /** Resolves once the rows are written; they are sent after the caller's COMMIT. */
   add(...drafts: readonly Draft[]): Promise<void>;
-}
-
-interface Declared<Tx> {
-  readonly settings: ConsumerSettings;
-  readonly registry: ContractRegistry<Handler<Tx>>;
 }
 
 type State = 'new' | 'starting' | 'running' | 'closing' | 'closed';
@@ -54,7 +48,7 @@ export class Bus<Tx> implements AsyncDisposable {
   #relay: Relay<Tx> | undefined;
   #retention: Retention | undefined;
   #closing: Promise<void> | undefined;
-  readonly #applied = new Map<string, Promise<void>>();
+  #lateDestinations: LateDestinations | undefined;
 
   constructor(options: BusOptions<Tx>) {
     this.#settings = busSettings(options);
@@ -95,7 +89,7 @@ export class Bus<Tx> implements AsyncDisposable {
     if (this.#settings.store !== undefined && settings.withoutInbox === undefined) {
       checkDedupeWindow(name, settings.retry, settings);
     }
-    if (settings.order !== 'none' && this.#withoutInbox(settings)) {
+    if (settings.order !== 'none' && runsWithoutInbox(this.#settings.store, settings)) {
       throw configNoStore({ what: `order: '${settings.order}' of consumer ${name}` });
     }
     this.#declared.set(name, { settings, registry: new ContractRegistry(handlers) });
@@ -112,7 +106,7 @@ export class Bus<Tx> implements AsyncDisposable {
     }
     this.#state = 'starting';
     try {
-      await this.#settings.store?.open(AbortSignal.timeout(this.#settings.startTimeoutMs));
+      await openStore(this.#settings, this.#events);
       await this.#connect();
       this.#relay?.start();
       this.#retention?.start();
@@ -204,8 +198,19 @@ export class Bus<Tx> implements AsyncDisposable {
   async #connect(): Promise<void> {
     const { driver, mode, clock, random, backoff, startTimeoutMs } = this.#settings;
     const book = this.#topology();
-    this.#consumers = [...this.#declared.values()].map((declared) => this.#consumer(declared));
-    this.#createRelay(book);
+    const parts = assemble<Tx>({
+      settings: this.#settings,
+      declared: [...this.#declared.values()],
+      book,
+      sender: this.#sender,
+      events: this.#events,
+      writer: this.#settings.store === undefined ? undefined : this.#outboxWriter(),
+      ready: (destination) => this.#late(book).ready(destination),
+      reapply: (session) => this.#connection?.applyTopology(session) ?? Promise.resolve(),
+    });
+    this.#consumers = parts.consumers;
+    this.#relay = parts.relay;
+    this.#retention = parts.retention;
     this.#connection = new Connection({
       driver,
       book,
@@ -233,7 +238,6 @@ export class Bus<Tx> implements AsyncDisposable {
   }
 
   #lost(error: unknown): void {
-    this.#applied.clear();
     this.#sender.detach(error);
     for (const consumer of this.#consumers) consumer.detach();
   }
@@ -244,6 +248,9 @@ export class Bus<Tx> implements AsyncDisposable {
     for (const [index, leftovers] of left.entries()) this.#report(index, leftovers);
     await this.#retention?.stop();
     await this.#relay?.stop(timeoutMs);
+    if (this.#connection?.session !== undefined) {
+      await settledWithin(this.#settings.clock, timeoutMs, this.#sender.idle());
+    }
     await this.#connection?.close();
     this.#sender.close();
     await this.#tasks.idle();
@@ -258,72 +265,10 @@ export class Bus<Tx> implements AsyncDisposable {
     this.#events.emit({ event: 'shutdown.leftovers', consumer: consumer.name, running, unsettled });
   }
 
-  #consumer({ settings, registry }: Declared<Tx>): Consumer {
-    const { clock, random, intercept, backoff, publishTimeoutMs, driver, store } = this.#settings;
-    return new Consumer({
-      settings,
-      plan: this.#topology(),
-      sender: this.#sender,
-      clock,
-      random,
-      intercept,
-      backoff,
-      events: this.#events,
-      copyTimeoutMs: publishTimeoutMs,
-      reapply: (session) => this.#connection?.applyTopology(session) ?? Promise.resolve(),
-      pipeline: (session) =>
-        createPipeline({
-          settings,
-          registry,
-          clock,
-          random,
-          intercept,
-          events: this.#events,
-          driver,
-          store: this.#withoutInbox(settings) ? undefined : store,
-          writer: store === undefined ? undefined : this.#outboxWriter(),
-          capabilities: session.capabilities,
-          outboxFilled: () => this.wakeRelay(),
-        }),
-    });
-  }
-
-  #createRelay(book: TopologyBook): void {
-    const { store, relay, driver, clock, random, intercept, backoff } = this.#settings;
-    if (store === undefined) return;
-    const consumers = [...this.#declared.values()].map(({ settings }) => settings);
-    this.#retention = new Retention({ inbox: store.inbox, consumers, clock, events: this.#events });
-    if (relay === undefined) return;
-    this.#relay = new Relay({
-      owner: `${this.#settings.producer}:${process.pid}:${Math.floor(random() * 2 ** 32)}`,
-      broker: driver.broker,
-      store: store.outbox,
-      sender: this.#sender,
-      clock,
-      random,
-      intercept,
-      backoff,
-      events: this.#events,
-      leaseTtlMs: relay.leaseMs,
-      maxHeld: relay.maxHeld,
-      publishTimeoutMs: this.#settings.publishTimeoutMs,
-      ready: (destination) => this.#ready(book, destination),
-    });
-  }
-
-  /** The topology of a destination that joined after the start is applied before its first use. */
-  #ready(book: TopologyBook, destination: string): Promise<void> | undefined {
-    const added = book.learn(destination);
-    const under = this.#applied.get(destination);
-    if (under !== undefined) return under;
-    const session = this.#connection?.session;
-    if (added.length === 0 || this.#settings.mode !== 'create' || session === undefined) return;
-    const applying = session
-      .apply(added, 'create')
-      .then(() => undefined)
-      .finally(() => this.#applied.delete(destination));
-    this.#applied.set(destination, applying);
-    return applying;
+  #late(book: TopologyBook): LateDestinations {
+    const { mode } = this.#settings;
+    this.#lateDestinations ??= new LateDestinations(book, mode, () => this.#connection?.session);
+    return this.#lateDestinations;
   }
 
   #topology(): TopologyBook {
@@ -356,13 +301,9 @@ export class Bus<Tx> implements AsyncDisposable {
       clock,
       events: this.#events,
       timeoutMs: publishTimeoutMs,
-      ready: (destination) => this.#ready(book, destination),
+      ready: (destination) => this.#late(book).ready(destination),
     });
     return this.#publisher;
-  }
-
-  #withoutInbox(settings: ConsumerSettings): boolean {
-    return this.#settings.store === undefined || settings.withoutInbox !== undefined;
   }
 }
 

@@ -26,6 +26,7 @@ export interface SenderOptions {
 
 /** How often deadlines are looked at; a promise may settle this much after its deadline. */
 const SWEEP_MS = 50;
+const IDLE_CHECK_MS = 5;
 
 /**
  * Sends what is queued over the current session: bounded in flight, chunked by count and bytes.
@@ -77,6 +78,13 @@ export class Sender {
       this.#pumpSoon();
       this.#cancelSweep ??= this.#clock.after(SWEEP_MS, () => this.#sweep());
     });
+  }
+
+  /** Resolves when nothing is pending; every promise settles by its deadline, so this does too. */
+  async idle(): Promise<void> {
+    while (this.pending > 0) {
+      await new Promise<void>((resolve) => this.#clock.after(IDLE_CHECK_MS, resolve));
+    }
   }
 
   /** Settles everything that is still pending. Idempotent. */

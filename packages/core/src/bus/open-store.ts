@@ -1,0 +1,34 @@
+import { storeUnavailable } from '../errors/create.ts';
+import { MessagingError } from '../errors/messaging-error.ts';
+import { backoffMs } from '../lifecycle/backoff.ts';
+import type { EventOutlet } from '../observe/events.ts';
+import { wait } from '../time/wait.ts';
+import type { BusSettings } from './bus-options.ts';
+
+/**
+ * Opens the store, with back-off while it cannot be reached.
+ * @throws MSG_STORE_SCHEMA at once, MSG_STORE_UNAVAILABLE after the connect timeout
+ */
+export async function openStore<Tx>(settings: BusSettings<Tx>, events: EventOutlet): Promise<void> {
+  const { store, clock, random, backoff, startTimeoutMs } = settings;
+  if (store === undefined) return;
+  const giveUpAtMs = clock.now() + startTimeoutMs;
+  const signal = AbortSignal.timeout(startTimeoutMs);
+  for (let tries = 0; ; tries += 1) {
+    try {
+      await store.open(signal);
+      break;
+    } catch (error) {
+      if (MessagingError.is(error, 'MSG_STORE_SCHEMA')) throw error;
+      const pauseMs = backoffMs(tries, random(), backoff);
+      if (store.classify(error) !== 'down' || clock.now() + pauseMs > giveUpAtMs) {
+        throw storeUnavailable({ store: store.name, cause: error });
+      }
+      events.emit({ event: 'store.failed', during: 'the start', error });
+      await wait(clock, pauseMs, signal);
+    }
+  }
+  for (const finding of await store.doctor()) {
+    events.emit({ event: 'preflight.finding', source: store.name, finding });
+  }
+}

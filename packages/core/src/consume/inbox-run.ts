@@ -1,0 +1,261 @@
+import { BusinessRejection } from '../failure/failures.ts';
+import type { StepName } from '../observe/steps.ts';
+import { decideOrder } from '../order/decide-order.ts';
+import type { AttemptRow, Claim, ClaimOutcome, UnitOfWork } from '../store/inbox-store.ts';
+import { BufferedOutbox } from './buffered-outbox.ts';
+import { messageOf, parentOf } from './handler-message.ts';
+import type { InboxRunnerOptions } from './inbox-runner.ts';
+import type { PipelineResult, Verdict } from './incoming.ts';
+import { judgeFailure, parkedRecord } from './judge-failure.ts';
+import type { Runnable } from './pipeline.ts';
+import { afterwards, recordFailure } from './record-failure.ts';
+import type { TimedRun } from './timed-run.ts';
+
+/** `again`: undone, worth repeating at once inside the slot. */
+export type Ended = PipelineResult | 'again';
+export type Work = 'handle' | 'expire';
+
+/** One pass through the Inbox transaction. */
+export class InboxRun<Tx> {
+  readonly #options: InboxRunnerOptions<Tx>;
+  readonly #message: Runnable<Tx>;
+  readonly #timed: TimedRun;
+  readonly #stop: AbortSignal;
+  readonly #startedAtMs: number;
+  #unit: UnitOfWork<Tx> | undefined;
+  #row: AttemptRow | undefined;
+  #committed = false;
+  #handlerRuns: Promise<void> | undefined;
+
+  constructor(
+    options: InboxRunnerOptions<Tx>,
+    message: Runnable<Tx>,
+    timed: TimedRun,
+    stop: AbortSignal,
+  ) {
+    this.#options = options;
+    this.#message = message;
+    this.#timed = timed;
+    this.#stop = stop;
+    this.#startedAtMs = options.clock.now();
+  }
+
+  async through(work: Work): Promise<PipelineResult> {
+    const { store } = this.#options;
+    const unit = await store.inbox.begin([this.#claim(false)], this.#timed.signal);
+    this.#unit = unit;
+    await this.#step('inbox.claimed');
+    const claimed = unit.claimed[0];
+    if (claimed === undefined || !claimed.fresh) return await this.#duplicate(unit);
+    this.#row = this.#currentCycle(claimed.attempts);
+    const early = await this.#notNow(unit);
+    if (early !== undefined) return early;
+    const version = this.#message.judged.envelope.aggregate?.version;
+    const order = decideOrder(this.#options.settings.order, {
+      ...(version !== undefined && { version }),
+      ...(claimed.lastVersion !== undefined && { lastVersion: claimed.lastVersion }),
+    });
+    if (order === 'stale') return await this.#settleAs(unit, 'stale');
+    if (work === 'expire') return await this.#settleAs(unit, 'expired');
+    return await this.#handle(unit);
+  }
+
+  async #handle(unit: UnitOfWork<Tx>): Promise<PipelineResult> {
+    const { writer, settings } = this.#options;
+    const { judged, handler, data } = this.#message;
+    await this.#step('handler.before');
+    const outbox = new BufferedOutbox(writer, unit.tx, parentOf(judged));
+    const context = {
+      tx: unit.tx,
+      outbox,
+      signal: this.#timed.signal,
+      attempt: Math.max((this.#row?.attempts ?? 0) + 1, judged.headers.attempt),
+      consumer: settings.name,
+    };
+    const runs = (async () => handler.run(messageOf(judged.envelope, data), context))();
+    this.#handlerRuns = runs;
+    await this.#timed.race(runs);
+    this.#handlerRuns = undefined;
+    await this.#step('handler.after');
+    await this.#step('commit.before');
+    await this.#commit(unit, 'applied', outbox);
+    await this.#step('commit.after');
+    const durationMs = this.#options.clock.now() - this.#startedAtMs;
+    this.#options.events.emit({ event: 'message.applied', durationMs, ...this.#message.ref });
+    return ACK;
+  }
+
+  /** Early, or a decision to park that was recorded before a crash: nothing is run. */
+  async #notNow(unit: UnitOfWork<Tx>): Promise<PipelineResult | undefined> {
+    const { clock, settings } = this.#options;
+    const row = this.#row;
+    if (row === undefined) return undefined;
+    const { judged } = this.#message;
+    const nowMs = clock.now();
+    if (row.dueAtMs !== undefined) {
+      if (row.dueAtMs <= nowMs && row.attempts < settings.retry.maxAttempts) return undefined;
+      if (row.dueAtMs > nowMs) {
+        await unit.rollback();
+        const attempt = Math.max(row.attempts + 1, judged.headers.attempt);
+        const message = { ...judged, attempt, unknowns: Math.max(row.unknowns, judged.unknowns) };
+        return { verdict: { step: 'defer', message, dueAtMs: row.dueAtMs } };
+      }
+    }
+    await unit.rollback();
+    const reason =
+      row.attempts >= settings.retry.maxAttempts
+        ? 'attempts'
+        : row.unknowns >= settings.retry.unknownMaxAttempts
+          ? 'unknown'
+          : 'permanent';
+    const error = new Error(`parked by a decision after attempt ${row.attempts}`);
+    const message = { ...judged, attempt: row.attempts, unknowns: row.unknowns };
+    const record = parkedRecord(settings, reason, { message, error, row, nowMs });
+    return { verdict: { step: 'park', message, record } };
+  }
+
+  /** The run ended in an error. Never throws. */
+  async failed(error: unknown, mayRepeat: boolean): Promise<Ended> {
+    const { store } = this.#options;
+    // After COMMIT the effect stands: only an interceptor can fail here. The redelivery is a duplicate.
+    if (this.#committed) return keep(error);
+    const lingering = this.#lingering();
+    if (this.#stop.aborted) {
+      await this.#unit?.rollback();
+      return { ...keep(error), lingering };
+    }
+    if (error instanceof BusinessRejection) return await this.#rejected(error, mayRepeat);
+    const kind = store.classify(error);
+    if (kind === 'again' && mayRepeat) {
+      await this.#unit?.rollback();
+      return 'again';
+    }
+    const result = await this.#judge(error, kind === 'down');
+    return { ...result, lingering };
+  }
+
+  async #judge(error: unknown, storeDown: boolean): Promise<PipelineResult> {
+    const { clock, events, judge, countsByBroker } = this.#options;
+    const { judged, ref } = this.#message;
+    const row = this.#row;
+    const failed = { message: judged, error, row, nowMs: clock.now() };
+    let judgement = judgeFailure(judge, failed);
+    const recorded = storeDown
+      ? 'no'
+      : await recordFailure(this.#options, {
+          unit: this.#unit,
+          claim: this.#claim(true),
+          failure: judgement.record,
+          ref,
+        });
+    if (storeDown) await this.#unit?.rollback();
+    if (recorded === 'duplicate') return ACK;
+    if (recorded === 'no' && countsByBroker) {
+      judgement = judgeFailure(judge, { ...failed, brokerCount: judged.incoming.nativeCount });
+    }
+    events.emit({
+      event: 'message.failed',
+      ...ref,
+      attempt: judgement.record.attempt,
+      failure: judgement.failure,
+      error,
+      unrecorded: recorded === 'no',
+    });
+    try {
+      await this.#step('attempt.recorded');
+    } catch (stepError) {
+      return keep(stepError);
+    }
+    return { verdict: judgement.verdict };
+  }
+
+  /** The handler took its effect back: claim and result are committed by a second transaction. */
+  async #rejected(rejection: BusinessRejection, mayRepeat: boolean): Promise<Ended> {
+    const { store, writer, events } = this.#options;
+    await this.#unit?.rollback();
+    this.#unit = undefined;
+    try {
+      const unit = await store.inbox.begin([this.#claim(true)], afterwards(this.#options.settings));
+      this.#unit = unit;
+      if (unit.claimed[0]?.fresh !== true) return await this.#duplicate(unit);
+      const outbox = new BufferedOutbox(writer, unit.tx, parentOf(this.#message.judged));
+      await outbox.add(...rejection.events);
+      await this.#step('commit.before');
+      await this.#commit(unit, 'rejected', outbox);
+      await this.#step('commit.after');
+    } catch (error) {
+      if (error instanceof BusinessRejection) return keep(error);
+      return await this.failed(error, mayRepeat);
+    }
+    events.emit({ event: 'message.rejected', reason: rejection.message, ...this.#message.ref });
+    return ACK;
+  }
+
+  async #duplicate(unit: UnitOfWork<Tx>): Promise<PipelineResult> {
+    await unit.rollback();
+    this.#options.events.emit({ event: 'message.duplicate', ...this.#message.ref });
+    return ACK;
+  }
+
+  async #settleAs(unit: UnitOfWork<Tx>, outcome: 'stale' | 'expired'): Promise<PipelineResult> {
+    await unit.commit({ outcomes: [{ outcome }], outbox: [] });
+    this.#committed = true;
+    if (outcome === 'stale') {
+      this.#options.events.emit({ event: 'message.stale', ...this.#message.ref });
+    }
+    await this.#step('commit.after');
+    return ACK;
+  }
+
+  async #commit(
+    unit: UnitOfWork<Tx>,
+    outcome: 'applied' | 'rejected',
+    messages: BufferedOutbox<Tx>,
+  ): Promise<void> {
+    const outbox = messages.end();
+    await unit.commit({ outcomes: [this.#outcome(outcome)], outbox });
+    this.#committed = true;
+    if (outbox.length > 0) this.#options.outboxFilled();
+  }
+
+  #outcome(outcome: 'applied' | 'rejected'): ClaimOutcome {
+    const version = this.#message.judged.envelope.aggregate?.version;
+    if (this.#options.settings.order === 'none' || version === undefined) return { outcome };
+    return { outcome, version };
+  }
+
+  #claim(again: boolean): Claim {
+    const { settings } = this.#options;
+    const { id, headers, incoming, envelope } = this.#message.judged;
+    const { aggregate } = envelope;
+    const guarded = again || headers.attempt > 1 || headers.deferrals > 0 || incoming.redelivered;
+    return {
+      consumer: settings.name,
+      messageId: id,
+      guarded,
+      ...(settings.order !== 'none' &&
+        aggregate !== undefined && { aggregate: { type: aggregate.type, id: aggregate.id } }),
+    };
+  }
+
+  /** Counts of an earlier redrive cycle do not bind this one. */
+  #currentCycle(row: AttemptRow | undefined): AttemptRow | undefined {
+    if (row === undefined) return undefined;
+    return this.#message.judged.headers.cycle > row.redriveCount ? undefined : row;
+  }
+
+  #lingering(): Promise<void> | undefined {
+    return this.#handlerRuns?.catch(() => undefined);
+  }
+
+  async #step(name: StepName): Promise<void> {
+    const { intercept, settings } = this.#options;
+    if (intercept === undefined) return;
+    const { id, attempt } = this.#message.judged;
+    await intercept(name, { messageId: id, consumer: settings.name, attempt });
+  }
+}
+
+const ACK: PipelineResult = { verdict: { step: 'ack' } };
+
+const keep = (error: unknown): { verdict: Verdict } => ({ verdict: { step: 'keep', error } });
