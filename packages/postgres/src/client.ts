@@ -8,7 +8,10 @@ export interface SqlResult<R = Record<string, unknown>> {
 
 /** The calls of a `pg` client that are used. */
 export interface SqlClient {
-  query(text: string, values?: unknown[]): Promise<SqlResult>;
+  query<R = Record<string, unknown>>(
+    text: string,
+    values?: readonly unknown[],
+  ): Promise<SqlResult<R>>;
   /** With an error: the connection is closed and not used again. */
   release(error?: Error): void;
   on?(event: 'error', listener: (error: Error) => void): unknown;

@@ -2,7 +2,6 @@ import type {
   AttemptFailure,
   Claim,
   Claimed,
-  ClaimOutcome,
   CommitWork,
   SqlTx,
   UnitOfWork,
@@ -13,16 +12,11 @@ import type { Statement } from './client.ts';
 import type { Answer, Connection } from './connection.ts';
 import type { Database } from './database.ts';
 import { HandlerTx } from './handler-tx.ts';
+import { lastStatements } from './last-statements.ts';
 import { STORE } from './name.ts';
-import { insertStatements, outboxError } from './outbox-insert.ts';
+import { outboxError } from './outbox-insert.ts';
 import { recordFailures } from './record-failures.ts';
-import {
-  DELETE_ATTEMPTS,
-  DELETE_CLAIMS,
-  ROLLBACK_TO_SAVEPOINT,
-  SET_OUTCOMES,
-  SET_VERSIONS,
-} from './sql/inbox.sql.ts';
+import { DELETE_CLAIMS, ROLLBACK_TO_SAVEPOINT } from './sql/inbox.sql.ts';
 
 export interface OpenUnit {
   readonly database: Database;
@@ -52,7 +46,7 @@ export class PostgresUnit implements UnitOfWork<SqlTx> {
   }
 
   async commit(work: CommitWork): Promise<void> {
-    const { connection } = this.#unit;
+    const { database, connection } = this.#unit;
     this.#open = false;
     this.#tx.end();
     try {
@@ -63,7 +57,7 @@ export class PostgresUnit implements UnitOfWork<SqlTx> {
       connection.destroy(error);
       throw error;
     }
-    const before = this.#lastStatements(work);
+    const before = lastStatements(database, this.#unit, work);
     let answers: readonly Answer[];
     try {
       answers = await connection.batch([...before, { text: 'commit' }], this.#limit('COMMIT'));
@@ -141,25 +135,6 @@ export class PostgresUnit implements UnitOfWork<SqlTx> {
     return this.#unit.claims.filter((_, at) => this.claimed[at]?.fresh);
   }
 
-  #lastStatements({ outcomes, outbox }: CommitWork): readonly Statement[] {
-    const { database, claims } = this.#unit;
-    const failed = claims.filter((_, at) => this.claimed[at]?.attempts !== undefined);
-    return [
-      ...insertStatements(database, outbox),
-      ...(failed.length === 0
-        ? []
-        : [
-            database.sql(
-              DELETE_ATTEMPTS,
-              failed.map((c) => c.consumer),
-              failed.map((c) => c.messageId),
-            ),
-          ]),
-      ...versionStatements(database, claims, outcomes),
-      ...outcomeStatements(database, claims, outcomes),
-    ];
-  }
-
   /** What the answers to the last statements and COMMIT (at `commitAt`) mean. */
   async #judge(
     answers: readonly Answer[],
@@ -208,54 +183,4 @@ export class PostgresUnit implements UnitOfWork<SqlTx> {
   #limit(what: string): { readonly what: string; readonly ms: number } {
     return { what, ms: this.#unit.database.timeoutMs };
   }
-}
-
-function versionStatements(
-  database: Database,
-  claims: readonly Claim[],
-  outcomes: readonly ClaimOutcome[],
-): readonly Statement[] {
-  // One row may be updated only once in a statement: the highest version of each aggregate wins.
-  const highest = new Map<string, readonly [string, string, string, number]>();
-  claims.forEach(({ consumer, aggregate }, at) => {
-    const version = outcomes[at]?.version;
-    if (aggregate === undefined || version === undefined) return;
-    const key = JSON.stringify([consumer, aggregate.type, aggregate.id]);
-    if (version > (highest.get(key)?.[3] ?? -1)) {
-      highest.set(key, [consumer, aggregate.type, aggregate.id, version]);
-    }
-  });
-  if (highest.size === 0) return [];
-  const rows = [...highest.values()];
-  return [
-    database.sql(
-      SET_VERSIONS,
-      rows.map((r) => r[0]),
-      rows.map((r) => r[1]),
-      rows.map((r) => r[2]),
-      rows.map((r) => r[3]),
-    ),
-  ];
-}
-
-function outcomeStatements(
-  database: Database,
-  claims: readonly Claim[],
-  outcomes: readonly ClaimOutcome[],
-): readonly Statement[] {
-  const other = claims.flatMap(({ consumer, messageId }, at) => {
-    const outcome = outcomes[at]?.outcome ?? 'applied';
-    return outcome === 'applied' || outcome === 'duplicate'
-      ? []
-      : [{ consumer, messageId, outcome }];
-  });
-  if (other.length === 0) return [];
-  return [
-    database.sql(
-      SET_OUTCOMES,
-      other.map((o) => o.consumer),
-      other.map((o) => o.messageId),
-      other.map((o) => o.outcome),
-    ),
-  ];
 }

@@ -64,6 +64,13 @@ export function outboxSuite(server: () => Server): void {
       expect(await fetchRows(rig, leases, { brokers: ['other'] })).toEqual([]);
     });
 
+    it('fills the limit from one busy key too', async () => {
+      const ids = Array.from({ length: 120 }, (_, i) => `m${i}`);
+      await addRows(rig, ...ids.map((id) => outgoing(id, { key: 'hot' })), outgoing('z'));
+      const rows = await fetchRows(rig, await lease(rig, 'r1'), { limit: 100 });
+      expect(rows.map((r) => r.messageId)).toEqual(ids.slice(0, 100));
+    });
+
     it('rejects an id that is there for the same broker and target, not for another target', async () => {
       await addRows(rig, outgoing('m1'), outgoing('m1', { target: 'x:audit' }));
       await expect(addRows(rig, outgoing('m1'))).rejects.toMatchObject({

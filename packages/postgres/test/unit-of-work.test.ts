@@ -16,7 +16,7 @@ function scripted(answer: (text: string) => Promise<SqlResult> | undefined): Scr
   const query = (text: string) => {
     texts.push(text);
     const command = text.split(/\W/)[0]?.toUpperCase() ?? '';
-    return answer(text) ?? Promise.resolve({ rows: [], rowCount: 0, command });
+    return (answer(text) ?? Promise.resolve({ rows: [], rowCount: 0, command })) as Promise<never>;
   };
   const pool: SqlPool = {
     connect: async () => ({ pipeline: false, query, release: (error) => released.push(error) }),
