@@ -71,13 +71,21 @@ export class Receiver implements QueueReceiver {
     this.#adjust();
   }
 
-  /** `return` and `extend` do not exist in this profile: nothing is sent, the answer is `unknown`. */
-  settle(
+  /**
+   * `return` and `extend` do not exist in this profile: nothing is sent, the answer is `unknown`. A
+   * release waits for a cancel that is under way, or this receiver would be given the message again.
+   */
+  async settle(
     batch: readonly { readonly token: Token; readonly how: Settle }[],
+    signal: AbortSignal,
   ): Promise<readonly Settled[]> {
+    const cancelling = this.#running > 0 && this.#target() === 0;
+    if (cancelling && batch.some(({ how }) => how.do === 'release')) {
+      await Promise.race([this.#changes, whenAborted(signal)]);
+    }
     const answers = this.#dead || this.#closing ? batch.map(stale) : this.#unsettled.settle(batch);
     this.#adjust();
-    return Promise.resolve(answers);
+    return answers;
   }
 
   async stop(): Promise<void> {
@@ -191,5 +199,11 @@ export class Receiver implements QueueReceiver {
     };
   }
 }
+
+const whenAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 
 const stale = (): Settled => 'stale';

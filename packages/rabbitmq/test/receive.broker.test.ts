@@ -71,13 +71,17 @@ describeBroker('rabbitmq receive', startRabbitmq, (broker: () => RabbitmqBroker)
   it('holds at most two windows however often the window changes', async () => {
     await publish(60);
     const inbox = await receive(rig.session, live(), 10);
-    await expect.poll(() => inbox.deliveries.length).toBe(10);
-    for (const n of [0, 10, 9, 0, 10, 9, 10]) {
-      inbox.receiver.setWindow(n);
-      await expect.poll(() => inbox.deliveries.length).toBeGreaterThanOrEqual(10);
-    }
-    await inbox.receiver.stop();
-    expect(inbox.deliveries.length).toBeLessThanOrEqual(20);
+    const stays = async (held: number) => {
+      await expect.poll(() => inbox.deliveries.length).toBe(held);
+      inbox.receiver.setWindow(9);
+      await mostSeen(rig, `${rig.prefix}reserve.parking`, 300);
+      expect(inbox.deliveries).toHaveLength(held);
+    };
+    await stays(10);
+    inbox.receiver.setWindow(10);
+    await stays(20);
+    await inbox.receiver.settle(ack(inbox, 0, 11), never);
+    await expect.poll(() => inbox.deliveries.length).toBe(29);
   });
 
   it('answers stale to a second ack and to a stranger, and the channel lives', async () => {
@@ -129,17 +133,31 @@ describeBroker('rabbitmq receive', startRabbitmq, (broker: () => RabbitmqBroker)
     expect(first.deliveries[1]).toMatchObject({ redelivered: true, nativeCount: 1 });
   });
 
+  it('does not take a release again once the window is zero', async () => {
+    await publish(5);
+    const inbox = await receive(rig.session, live(), 5);
+    await expect.poll(() => inbox.deliveries.length).toBe(5);
+    inbox.receiver.setWindow(0);
+    const batch = inbox.deliveries.map(({ token }) => ({ token, how: { do: 'release' } as const }));
+    expect(new Set(await inbox.receiver.settle(batch, never))).toEqual(new Set(['ok']));
+    await expect.poll(() => count(rig, queue())).toBe(5);
+    expect(inbox.deliveries).toHaveLength(5);
+  });
+
   it('loses no ack of 300 that were sent in the tick before the close', async () => {
-    await publish(300);
-    const inbox = await receive(rig.session, live(), 500);
-    await expect.poll(() => inbox.deliveries.length).toBe(300);
-    await inbox.receiver.stop();
-    // Every second one first, so that hardly any frame covers several.
-    const all = ack(inbox);
-    const settled = [...all.filter((_, i) => i % 2), ...all.filter((_, i) => i % 2 === 0)].map(
-      (one) => inbox.receiver.settle([one], never),
-    );
-    await Promise.all([...settled, inbox.receiver.close()]);
+    // Without a barrier two of three rounds lose some (4.3.6).
+    for (let round = 0; round < 5; round += 1) {
+      await publish(300);
+      const inbox = await receive(rig.session, live(), 500);
+      await expect.poll(() => inbox.deliveries.length).toBe(300);
+      expect(inbox.deliveries.filter(({ redelivered }) => redelivered)).toEqual([]);
+      await inbox.receiver.stop();
+      // Every second one first, so that no frame covers several.
+      const all = ack(inbox);
+      const order = [...all.filter((_, i) => i % 2), ...all.filter((_, i) => i % 2 === 0)];
+      const settled = order.map((one) => inbox.receiver.settle([one], never));
+      await Promise.all([...settled, inbox.receiver.close()]);
+    }
     expect(await mostSeen(rig, queue())).toBe(0);
   });
 

@@ -134,6 +134,26 @@ describeBroker('rabbitmq session', startRabbitmq, (broker: () => RabbitmqBroker)
     await rig.end();
   });
 
+  it('passes on that the broker takes no messages, and that it does again', async ({ skip }) => {
+    if (!broker().containerId) skip('needs rabbitmqctl');
+    const rig = await openRig(broker().url);
+    await rig.session.apply(rig.plan.resources, 'create');
+    const [to = ''] = rig.plan.address({ at: 'destination', name: 'orders' });
+    await broker().ctl('set_vm_memory_high_watermark', '0.00001');
+    try {
+      // The broker tells a connection only once it publishes.
+      const [waiting] = await send(rig.session, [outgoing(to)], {
+        signal: AbortSignal.timeout(1_500),
+      });
+      expect(waiting).toMatchObject({ is: 'unknown', why: 'aborted' });
+      expect(rig.notices.map(({ kind }) => kind)).toEqual(['blocked']);
+    } finally {
+      await broker().ctl('set_vm_memory_high_watermark', '0.6');
+    }
+    await expect.poll(() => rig.notices.map(({ kind }) => kind)).toEqual(['blocked', 'unblocked']);
+    await rig.end();
+  });
+
   it('closes twice, and keeps lost pending after a close', async () => {
     const rig = await openRig(broker().url);
     await Promise.all([rig.session.close(), rig.session.close()]);
