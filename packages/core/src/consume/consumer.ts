@@ -13,6 +13,7 @@ import type { ConsumerSettings } from './consumer-options.ts';
 import type { Incoming, PipelineResult } from './incoming.ts';
 import type { Intake } from './intake.ts';
 import { LogIntake } from './log-intake.ts';
+import { LogRuns } from './log-runs.ts';
 import { QueueIntake } from './queue-intake.ts';
 import { Slots } from './slots.ts';
 
@@ -48,6 +49,7 @@ export class Consumer {
   readonly #stopping = new AbortController();
   readonly #reopening: TaskGroup;
   readonly #intakes = new Map<Source, Intake>();
+  readonly #logRuns = new LogRuns();
   #session: Session | undefined;
 
   constructor(context: ConsumerContext) {
@@ -134,6 +136,7 @@ export class Consumer {
             session,
             start: settings.start,
             concurrency: settings.concurrency,
+            runs: this.#logRuns,
             gap: (lane, committed, low) =>
               this.#context.events.emit({
                 event: 'log.gap',
