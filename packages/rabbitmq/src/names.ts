@@ -24,9 +24,11 @@ export function createNaming(
   },
 ): Naming {
   const physical = (table: Readonly<Record<string, string>> | undefined, name: string): string => {
-    if (name === '') throw new Error('rabbitmq: an empty name cannot be mapped. Give it a name.');
-    return escapeName(
-      table && Object.hasOwn(table, name) ? (table[name] ?? name) : `${prefix}${name}`,
+    const given: unknown =
+      table && Object.hasOwn(table, name) ? table[name] : name && `${prefix}${name}`;
+    if (typeof given === 'string' && given !== '') return escapeName(given);
+    throw new Error(
+      `rabbitmq: "${name}" has no physical name, which takes at least one character. Name it, or correct \`names\`.`,
     );
   };
   const queue = (consumer: string, suffix: string): string =>

@@ -67,12 +67,16 @@ export function readOptions(options: RabbitmqOptions): Settings {
   if (unknown !== undefined) {
     throw new TypeError(`rabbitmq: unknown option "${unknown}". Known are ${KEYS.join(', ')}.`);
   }
+  const names = options.names ?? {};
+  if (Object.keys(names).some((key) => key !== 'destinations' && key !== 'consumers')) {
+    throw new TypeError('rabbitmq: names takes { destinations, consumers } and nothing else.');
+  }
   const heartbeatSeconds = integer(options, 'heartbeatSeconds');
   return Object.freeze({
     nodes: readNodes(options.url, heartbeatSeconds),
     connectTimeoutMs: integer(options, 'connectTimeoutMs'),
     heartbeatSeconds,
-    naming: createNaming(text(options.prefix, 'prefix', ''), options.names ?? {}),
+    naming: createNaming(text(options.prefix, 'prefix', ''), names),
     connectionName: text(options.connectionName, 'connectionName', 'ackord'),
     maxMessageBytes: integer(options, 'maxMessageBytes'),
     consumerTimeoutMs: integer(options, 'consumerTimeoutMs'),

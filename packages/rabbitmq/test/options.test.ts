@@ -32,6 +32,7 @@ it.each([
   ['a timeout of zero', { url, connectTimeoutMs: 0 }, /connectTimeoutMs is 0/],
   ['a timeout as text', { url, connectTimeoutMs: '5s' }, /connectTimeoutMs is 5s/],
   ['a heartbeat of 16 bits and one', { url, heartbeatSeconds: 65_536 }, /0 to 65535/],
+  ['names of something else', { url, names: { queues: {} } }, /names takes/],
   ['a prefix that is no text', { url, prefix: 5 }, /prefix must be a string/],
 ])('refuses %s without showing a password', (_, options, text) => {
   let thrown: unknown;

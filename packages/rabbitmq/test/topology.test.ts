@@ -91,7 +91,7 @@ describe('createPlan', () => {
     ['a delay of 50 days', [{ ...consumer, delaysMs: [4_320_000_000] }], /4294967295/],
     ['a long type', [{ ...consumer, types: ['t'.repeat(256)] }], /256 bytes/],
     ['a long name', [{ ...consumer, name: 'é'.repeat(128) }], /262 bytes/],
-    ['an empty name', [{ ...consumer, name: '' }], /empty name/],
+    ['an empty name', [{ ...consumer, name: '' }], /no physical name/],
     ['half a surrogate pair', [{ ...consumer, name: '\ud800' }], /surrogate/],
   ])('refuses %s', (_, consumers, text) => {
     expect(() => createPlan({ ...topology, consumers }, plain)).toThrow(text);
@@ -105,6 +105,11 @@ describe('names', () => {
     expect(naming.queue('audit')).toBe('staging.audit');
     expect(naming.queue('reserve')).toBe('old.queue');
     expect(naming.bucket('reserve', 60_000)).toBe('old.queue.retry.1m');
+  });
+
+  it('refuses an override that names nothing', () => {
+    const naming = createNaming('staging.', { consumers: { reserve: '' } });
+    expect(() => naming.retry('reserve')).toThrow(/"reserve" has no physical name/);
   });
 
   it.each([
