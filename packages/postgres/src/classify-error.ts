@@ -83,8 +83,8 @@ export function bySqlState(state: string): StoreFailure {
 export function isConnectionLoss(error: unknown): boolean {
   return causes(error).some((link) => {
     const state = sqlState(link);
-    // 57P01 to 57P03 are FATAL: the server closes the connection behind them.
-    return state === undefined ? isNetworkError(link) : /^(?:08|57P0)/.test(state);
+    // FATAL: the server closes the connection behind them.
+    return state === undefined ? isNetworkError(link) : /^(?:08|57P0|25P03|25P04)/.test(state);
   });
 }
 

@@ -1,4 +1,5 @@
 import { asError, bounded, type Limit } from './bounded.ts';
+import { isConnectionLoss } from './classify-error.ts';
 import type { SqlClient, SqlResult, Statement } from './client.ts';
 
 export type Answer = PromiseSettledResult<SqlResult>;
@@ -24,6 +25,11 @@ export class Connection {
     return this.#given || this.#lost !== undefined;
   }
 
+  /** Why it broke, once that is known. */
+  get lost(): Error | undefined {
+    return this.#lost;
+  }
+
   /** One statement. Not bounded in time: for the user's own statements. */
   async query(text: string, values?: readonly unknown[]): Promise<SqlResult> {
     try {
@@ -31,6 +37,8 @@ export class Connection {
       return await this.#client.query(text, values && [...values]);
     } catch (error) {
       this.#mark(error);
+      // pg emits its `error` only when the socket has closed, which is later.
+      if (isConnectionLoss(error)) this.#lost ??= asError(error);
       throw error;
     }
   }

@@ -53,6 +53,8 @@ export class PostgresUnit implements UnitOfWork<SqlTx> {
       await this.#tx.idle(this.#limit('COMMIT'));
       // Otherwise a handler that swallowed the refusal would have half of its work stored.
       if (this.#tx.incomplete) throw this.#tx.incomplete;
+      // COMMIT was never sent, so the outcome is known.
+      if (connection.lost) throw connection.lost;
     } catch (error) {
       connection.destroy(error);
       throw error;

@@ -115,6 +115,15 @@ describeBroker('store faults on PostgreSQL', startPostgres, (broker: () => Postg
     expect(rig.store.classify(error)).toBe('down');
   });
 
+  it('knows that nothing was stored when the connection was lost before COMMIT', async () => {
+    const unit = await begin(rig, claim('m1'));
+    await terminate(await pidOf(unit));
+    await unit.tx.query('select 1').catch(() => undefined);
+    const error = await unit.commit(applied).catch((e: unknown) => e);
+    expect(error).not.toMatchObject({ code: 'MSG_STORE_COMMIT_UNKNOWN' });
+    expect(rig.store.classify(error)).toBe('down');
+  });
+
   it('reports an error of COMMIT itself as that error', async () => {
     await rig.sql(`create table {schema}.parent (id int primary key)`);
     await rig.sql(
