@@ -31,7 +31,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 export function encodeEnvelope(envelope: Envelope): Uint8Array {
   const { aggregate } = envelope;
   // Properties that are undefined are left out by JSON.stringify.
-  const wire = {
+  const head = JSON.stringify({
     id: envelope.id,
     type: envelope.type,
     schema_version: envelope.schemaVersion,
@@ -41,9 +41,8 @@ export function encodeEnvelope(envelope: Envelope): Uint8Array {
     causation_id: envelope.causationId,
     aggregate: aggregate && { type: aggregate.type, id: aggregate.id, version: aggregate.version },
     expires_at: envelope.expiresAt,
-    data: envelope.data,
-  };
-  return encoder.encode(toJson(wire, envelope));
+  });
+  return encoder.encode(`${head.slice(0, -1)},"data":${dataToJson(envelope)}}`);
 }
 
 /**
@@ -71,18 +70,15 @@ export const envelopeCodec: Codec = {
   decode: (raw) => decodeEnvelope(raw.body),
 };
 
-function toJson(wire: { readonly data: unknown }, { type, schemaVersion }: Envelope): string {
-  const at = { type, version: schemaVersion };
-  let data: string | undefined;
+function dataToJson({ type, schemaVersion, data }: Envelope): string {
+  let text = 'has no JSON form; an event without content takes null or {}';
+  let cause: unknown;
   try {
-    if (wire.data !== undefined) {
-      const text = JSON.stringify(wire);
-      if (typeof wire.data !== 'function' && typeof wire.data !== 'symbol') return text;
-    }
-    data = 'has no JSON form; an event without content takes null or {}';
-  } catch (cause) {
-    const text = cause instanceof Error ? cause.message : String(cause);
-    throw contractInvalidData({ ...at, issues: [{ path: '', text }], cause });
+    const json = JSON.stringify(data) as string | undefined;
+    if (json !== undefined) return json;
+  } catch (error) {
+    text = error instanceof Error ? error.message : String(error);
+    cause = error;
   }
-  throw contractInvalidData({ ...at, issues: [{ path: '', text: data }] });
+  throw contractInvalidData({ type, version: schemaVersion, issues: [{ path: '', text }], cause });
 }

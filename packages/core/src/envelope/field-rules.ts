@@ -3,18 +3,23 @@ export const MAX_ID_CHARS = 512;
 /** Longest type, producer, destination, aggregate type. */
 export const MAX_NAME_CHARS = 255;
 
-export const ID_FORM: string = `non-empty text of at most ${MAX_ID_CHARS} characters without NUL`;
-export const NAME_FORM: string = `non-empty text of at most ${MAX_NAME_CHARS} characters without NUL`;
+export const ID_FORM: string = `text of 1 to ${MAX_ID_CHARS} characters, no control characters`;
+export const NAME_FORM: string = `text of 1 to ${MAX_NAME_CHARS} characters, no control characters`;
 export const INSTANT_FORM: string = 'ISO 8601 with date, time and Z or an offset';
 
-/** NUL is refused because PostgreSQL text cannot hold it. */
+/**
+ * Text that a store can index and every broker carries as a native property: PostgreSQL text holds
+ * no NUL, NATS headers no CR and LF, UTF-8 no half of a surrogate pair.
+ */
 export function isText(value: unknown, maxChars: number): value is string {
-  return (
-    typeof value === 'string' &&
-    value.length > 0 &&
-    value.length <= maxChars &&
-    !value.includes('\0')
-  );
+  if (typeof value !== 'string' || value.length === 0 || value.length > maxChars) return false;
+  let hasSurrogate = false;
+  for (let i = 0; i < value.length; i++) {
+    const unit = value.charCodeAt(i);
+    if (unit < 0x20 || unit === 0x7f) return false;
+    if (unit >= 0xd800 && unit <= 0xdfff) hasSurrogate = true;
+  }
+  return !hasSurrogate || value.isWellFormed();
 }
 
 /** An instant that means the same everywhere: a text without offset would be local time. */

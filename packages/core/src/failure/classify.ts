@@ -36,15 +36,16 @@ const MAX_CAUSES = 5;
 
 /**
  * What a thrown value means. Asked in this order: the class that the error carries, the consumer's
- * rules, the library's classifiers, network codes and HTTP-like status; else `unknown`. Carried
- * classes and the library's answers are looked for along the causes, too. A rule or classifier
- * that throws counts as no answer. Never throws.
+ * rules, a class that one of its causes carries, then for the error and each cause the library's
+ * classifiers, network codes and HTTP-like status; else `unknown`. A rule or classifier that throws
+ * counts as no answer. Never throws.
  */
 export function classify(error: unknown, options: ClassifyOptions): Classified {
   const chain = causesOf(error);
   const failure =
-    first(chain, carriedClass) ??
+    first([error], carriedClass) ??
     byRules(error, options) ??
+    first(chain, carriedClass) ??
     first(chain, (link) => byLibrary(link, options.library)) ??
     'unknown';
   if (failure === 'permanent') return { failure };

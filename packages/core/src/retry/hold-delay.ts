@@ -12,6 +12,8 @@ export interface Held {
 interface Candidate extends Held {
   /** Takes a slot or blocks its lane while it waits. */
   readonly costly: boolean;
+  /** Wanted shorter than the mechanism's minimum. */
+  readonly stretched?: boolean;
 }
 
 /**
@@ -32,7 +34,7 @@ export function holdDelay(
   let best: Candidate | undefined;
   for (const delay of delays) {
     const candidate = candidateOf(delay, bucketsMs, want);
-    if (candidate && (best === undefined || isBetter(candidate, best, want))) best = candidate;
+    if (candidate && (best === undefined || isBetter(candidate, best))) best = candidate;
   }
   if (best === undefined) return undefined;
   const { by, delayMs, chained } = best;
@@ -70,7 +72,7 @@ function stepped(
   const { by, maxMs } = delay;
   const step = Math.max(delay.stepMs, 1);
   const delayMs = Math.ceil(Math.max(want, minMs) / step) * step;
-  if (delayMs <= maxMs) return { by, delayMs, costly };
+  if (delayMs <= maxMs) return { by, delayMs, costly, stretched: want < minMs };
   return { by, delayMs: Math.floor(maxMs / step) * step, costly, chained: true };
 }
 
@@ -96,11 +98,9 @@ function bounded(by: 'return-linear', want: number, minMs: number): Candidate {
     : { by, delayMs, costly: false, chained: true };
 }
 
-function isBetter(one: Candidate, other: Candidate, want: number): boolean {
+function isBetter(one: Candidate, other: Candidate): boolean {
   if (!one.chained !== !other.chained) return !one.chained;
-  const stretches = (candidate: Candidate): boolean =>
-    candidate.by === 'copy-at' && candidate.delayMs > 2 * want;
-  if (stretches(one) !== stretches(other)) return stretches(other);
+  if (!one.stretched !== !other.stretched) return !one.stretched;
   if (one.costly !== other.costly) return other.costly;
   return one.chained ? one.delayMs > other.delayMs : one.delayMs < other.delayMs;
 }

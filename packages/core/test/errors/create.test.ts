@@ -124,7 +124,7 @@ it('keeps secrets of an address out of text and details', () => {
   for (const create of [creators.connectUnreachable, creators.connectAuth]) {
     const error = create({
       broker: 'b',
-      address: 'amqps://user:hunter2@host:5671/v?token=hunter2',
+      address: 'amqps://user:hunter2/@hunter2@host:5671/v?token=hunter2',
     });
     expect(`${error.message}${JSON.stringify(error.details)}`).not.toContain('hunter2');
     expect(error.message).toContain('amqps://host:5671/v');

@@ -47,6 +47,11 @@ it.each([
   [{ a: 1 }, '{"a":1}'],
   [ring, '[object Object]'],
   [parseInt, 'function parseInt'],
+  ['amqps://user:p/w@host:5671/v', '"amqps://…@host:5671/v"'],
+  [
+    { user: 'u', password: 'hunter2', sasl: { authToken: 'x' } },
+    '{"user":"u","password":"…","sasl":{"authToken":"…"}}',
+  ],
   ['x'.repeat(1_000), `"${'x'.repeat(99)}…`],
 ])('shows %s in an error text as %s', (value, shown) => {
   expect(describeValue(value)).toBe(shown);

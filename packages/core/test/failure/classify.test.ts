@@ -64,6 +64,9 @@ it('asks carried class, then rules, then library, then unknown', () => {
   expect(classify('x', { ...at, rules: [() => undefined], library }).failure).toBe('permanent');
   expect(classify(withCode('EPIPE'), { ...at, library }).failure).toBe('permanent');
   expect(classify('x', { ...at, library: [() => undefined] }).failure).toBe('unknown');
+  const wrapped = Object.assign(new Error('x', { cause: transient('y') }), { status: 400 });
+  expect(classify(wrapped, { ...at, rules: [() => 'permanent'] }).failure).toBe('permanent');
+  expect(classify(wrapped, { ...at, library }).failure).toBe('transient');
 });
 
 it('looks for the library answer along the causes, as query builders wrap the error', () => {
