@@ -3,7 +3,8 @@ import { describeBroker, type RabbitmqBroker, startRabbitmq } from '@ackord/conf
 import { systemClock } from '@ackord/core/driver';
 import { expect, it } from 'vitest';
 import { rabbitmq } from '../src/index.ts';
-import { count, openRig, outgoing, send, TOPOLOGY } from './rig.ts';
+import { openLine } from './line.ts';
+import { count, openRig, outgoing, receive, send, sourceOf, TOPOLOGY } from './rig.ts';
 
 const opening = (driver: ReturnType<typeof rabbitmq>, signal = AbortSignal.timeout(10_000)) =>
   driver.open({ plan: driver.plan(TOPOLOGY), signal, clock: systemClock, notice: () => {} });
@@ -151,6 +152,26 @@ describeBroker('rabbitmq session', startRabbitmq, (broker: () => RabbitmqBroker)
       await broker().ctl('set_vm_memory_high_watermark', '0.6');
     }
     await expect.poll(() => rig.notices.map(({ kind }) => kind)).toEqual(['blocked', 'unblocked']);
+    await rig.end();
+  });
+
+  it('closes in time over a connection that went silent', async () => {
+    const rig = await openRig(broker().url);
+    await rig.session.apply(rig.plan.resources, 'create');
+    const line = await openLine(broker().url);
+    const far = await openRig(line.url, { prefix: rig.prefix, connectTimeoutMs: 300 });
+    const inbox = await receive(far.session, sourceOf(far, 'reserve', 'live'), 5);
+    const [to = ''] = far.plan.address({ at: 'destination', name: 'orders' });
+    await send(far.session, [outgoing(to)]);
+    await expect.poll(() => inbox.deliveries.length).toBe(1);
+    line.hold();
+    const startedAt = Date.now();
+    await far.session.close();
+    expect(Date.now() - startedAt).toBeLessThan(2_000);
+    expect(inbox.faults).toEqual([]);
+    // The socket is gone, so the broker takes the delivery back.
+    await expect.poll(() => count(rig, `${rig.prefix}reserve`)).toBe(1);
+    line.cut();
     await rig.end();
   });
 
