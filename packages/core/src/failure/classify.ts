@@ -75,7 +75,7 @@ function causesOf(error: unknown): readonly unknown[] {
   let link = error;
   while (chain.length < MAX_CAUSES) {
     link = quietly(() => (link as { readonly cause?: unknown } | undefined | null)?.cause);
-    if (link === undefined || link === null || chain.includes(link)) break;
+    if (link === undefined || link === null) break;
     chain.push(link);
   }
   return chain;

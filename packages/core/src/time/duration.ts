@@ -34,6 +34,6 @@ export function parseDuration(value: Duration, where: string): number {
 function fromText(value: unknown): number {
   const parts = typeof value === 'string' ? FORM.exec(value) : null;
   const ms = Number(parts?.[1]) * (UNIT_MS[parts?.[2] ?? ''] ?? Number.NaN);
-  // 0.07 * 60000 is 4200.000000000001: noise of the binary fraction must not add a millisecond.
+  // 0.27 * 60000 is 16200.000000000002: noise of the binary fraction must not add a millisecond.
   return Number(ms.toPrecision(15));
 }

@@ -100,6 +100,17 @@ it('refuses data that does not fit, with the path', () => {
   expect(() => registry.resolve(envelope(1, null))).toThrow('does not fit its schema: data: ');
 });
 
+it('reads paths of keys as well as of objects that hold a key', () => {
+  const issues = [{ message: 'wrong', path: ['items', { key: 0 }, { key: 'sku' }] }];
+  const data: StandardSchema = {
+    '~standard': { version: 1, vendor: 'test', validate: () => ({ issues }) },
+  };
+  const registry = new ContractRegistry([
+    { contract: event('t', { version: 1, destination: 'd', data }) },
+  ]);
+  expect(() => registry.resolve(envelope(1))).toThrow('data.items.0.sku: wrong');
+});
+
 it('answers with a promise when the schema is asynchronous', async () => {
   const data = z.string().refine(async (value) => value === 'ok');
   const handler = { contract: event('t', { version: 1, destination: 'd', data }) };

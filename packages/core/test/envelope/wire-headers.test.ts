@@ -169,5 +169,6 @@ it('turns any text into a value that every transport carries, and back', () => {
       expect(fromHeaderText(header)).toBe(value.toWellFormed());
     }),
   );
+  expect(toHeaderText('half \ud83d pair')).toBe('half \ufffd pair');
   expect(toHeaderText('50 % – naïve\r\n')).toBe('50 %25 – naïve%0D%0A');
 });
