@@ -6,7 +6,6 @@ import { TaskGroup } from '../lifecycle/task-group.ts';
 import type { EventOutlet } from '../observe/events.ts';
 import type { Interceptor } from '../observe/steps.ts';
 import type { Sender } from '../publish/sender.ts';
-import { Settler } from '../settle/settle.ts';
 import type { Clock } from '../time/clock.ts';
 import { settledWithin, wait } from '../time/wait.ts';
 import type { ConsumerSettings } from './consumer-options.ts';
@@ -15,6 +14,7 @@ import type { Intake } from './intake.ts';
 import { LogIntake } from './log-intake.ts';
 import { LogRuns } from './log-runs.ts';
 import { QueueIntake } from './queue-intake.ts';
+import { Settler } from './settler.ts';
 import { Slots } from './slots.ts';
 
 export interface ConsumerContext {

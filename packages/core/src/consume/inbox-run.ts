@@ -1,4 +1,4 @@
-import { BusinessRejection } from '../failure/failures.ts';
+import { type BusinessRejection, isBusinessRejection } from '../failure/failures.ts';
 import type { StepName } from '../observe/steps.ts';
 import { decideOrder } from '../order/decide-order.ts';
 import type { AttemptRow, Claim, ClaimOutcome, UnitOfWork } from '../store/inbox-store.ts';
@@ -62,7 +62,7 @@ export class InboxRun<Tx> {
 
   async #handle(unit: UnitOfWork<Tx>): Promise<PipelineResult> {
     const { writer, settings } = this.#options;
-    const { judged, handler, data } = this.#message;
+    const { judged, run, data } = this.#message;
     await this.#step('handler.before');
     const outbox = new BufferedOutbox(writer, unit.tx, parentOf(judged));
     const context = {
@@ -72,7 +72,7 @@ export class InboxRun<Tx> {
       attempt: Math.max((this.#row?.attempts ?? 0) + 1, judged.headers.attempt),
       consumer: settings.name,
     };
-    const runs = (async () => handler.run(messageOf(judged.envelope, data), context))();
+    const runs = (async () => run(messageOf(judged.envelope, data), context))();
     this.#handlerRuns = runs;
     await this.#timed.race(runs);
     this.#handlerRuns = undefined;
@@ -124,7 +124,7 @@ export class InboxRun<Tx> {
       await this.#unit?.rollback();
       return { ...keep(error), lingering };
     }
-    if (error instanceof BusinessRejection) return await this.#rejected(error, mayRepeat);
+    if (isBusinessRejection(error)) return await this.#rejected(error, mayRepeat);
     const kind = store.classify(error);
     if (kind === 'again' && mayRepeat) {
       await this.#unit?.rollback();
@@ -184,7 +184,7 @@ export class InboxRun<Tx> {
       await this.#commit(unit, 'rejected', outbox);
       await this.#step('commit.after');
     } catch (error) {
-      if (error instanceof BusinessRejection) return keep(error);
+      if (isBusinessRejection(error)) return keep(error);
       return await this.failed(error, mayRepeat);
     }
     events.emit({ event: 'message.rejected', reason: rejection.message, ...this.#message.ref });

@@ -1,6 +1,5 @@
-import { cutText } from '../envelope/wire-headers.ts';
-import { MessagingError } from '../errors/messaging-error.ts';
 import { type Classified, classify } from '../failure/classify.ts';
+import { describeError } from '../failure/describe-error.ts';
 import type { FailureClass } from '../failure/failure-class.ts';
 import { fingerprintOf, type ParkedRecord, type ParkReason } from '../parking/parked-message.ts';
 import { decideRetry } from '../retry/decide-retry.ts';
@@ -58,13 +57,14 @@ export function judgeFailure(options: JudgeOptions, failed: FailedRun): Judgemen
     hold,
     ...(classified.retryAfterMs !== undefined && { retryAfterMs: classified.retryAfterMs }),
   });
+  const described = describeError(error);
   const record: AttemptFailure = {
     attempt,
     unknown: isUnknown,
     cycle: headers.cycle,
     atMs: nowMs,
-    errorType: errorType(error),
-    errorText: cutText(errorText(error), MAX_ERROR_TEXT),
+    errorType: described.type,
+    errorText: described.text,
     ...(decision.step === 'retry' && { dueAtMs: decision.dueAtMs }),
   };
   if (decision.step === 'retry') {
@@ -83,8 +83,6 @@ export function judgeFailure(options: JudgeOptions, failed: FailedRun): Judgemen
   };
 }
 
-const MAX_ERROR_TEXT = 512;
-
 /** The larger of the stored count and the header's: two copies after a crash share one budget. */
 export function attemptNumber(message: Judged, row: AttemptRow | undefined): number {
   return Math.max((row?.attempts ?? 0) + 1, message.headers.attempt);
@@ -99,8 +97,7 @@ export function parkedRecord(
   const { message, error, row, nowMs, failure } = parked;
   const { envelope, headers, incoming } = message;
   const type = envelope?.type ?? incoming.native.type;
-  const text = cutText(errorText(error), MAX_ERROR_TEXT);
-  const code = errorCode(error);
+  const { type: errorType, text: errorText, code } = describeError(error);
   const routingKey = headers.retryFrom ?? incoming.native.subject;
   return {
     messageId: message.id,
@@ -116,33 +113,14 @@ export function parkedRecord(
     totalAttempts: Math.max(message.attempt, (row?.totalAttempts ?? 0) + 1),
     ...(row !== undefined && { firstFailedAtMs: row.firstFailedAtMs }),
     lastFailedAtMs: nowMs,
-    errorType: errorType(error),
+    errorType,
     ...(code !== undefined && { errorCode: code }),
-    errorText: text,
-    fingerprint: fingerprintOf({ reason, errorType: errorType(error), errorText: text }),
+    errorText,
+    fingerprint: fingerprintOf({ reason, errorType, errorText }),
     ...(headers.traceparent !== undefined && { traceparent: headers.traceparent }),
     ...(routingKey !== undefined && { routingKey }),
     consumer: settings.name,
     cycle: headers.cycle,
     parkedAtMs: nowMs,
   };
-}
-
-function errorType(error: unknown): string {
-  return error instanceof Error ? error.name : typeof error;
-}
-
-function errorText(error: unknown): string {
-  try {
-    return error instanceof Error ? error.message : String(error);
-  } catch {
-    // A thrown value whose conversion throws still gets parked.
-    return 'an error that cannot be shown as text';
-  }
-}
-
-function errorCode(error: unknown): string | undefined {
-  if (MessagingError.is(error)) return error.code;
-  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? cutText(error.code, 64) : undefined;
 }

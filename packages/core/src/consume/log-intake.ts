@@ -10,7 +10,6 @@ import type {
 import type { Source } from '../driver/topology.ts';
 import { CommitLoop } from '../settle/commit-loop.ts';
 import { Fifo } from '../settle/fifo.ts';
-import type { Settler } from '../settle/settle.ts';
 import type { Clock } from '../time/clock.ts';
 import { wait } from '../time/wait.ts';
 import type { Incoming, PipelineResult } from './incoming.ts';
@@ -19,6 +18,7 @@ import { incomingOf, type LogEntry } from './log-entry.ts';
 import type { LogLane } from './log-lane.ts';
 import type { LogRuns } from './log-runs.ts';
 import { OwnedLanes } from './owned-lanes.ts';
+import type { Settler } from './settler.ts';
 import type { Slots, SlotUser } from './slots.ts';
 
 export interface LogIntakeOptions {

@@ -1,6 +1,8 @@
 import type { ContractRegistry, Resolved } from '../contract/registry.ts';
 import type { Envelope } from '../envelope/envelope.ts';
 import { contractUnknownType } from '../errors/create.ts';
+import { MessagingError } from '../errors/messaging-error.ts';
+import { MAX_RETRY_AFTER_MS } from '../failure/classify.ts';
 import type { EventOutlet, MessageRef } from '../observe/events.ts';
 import type { Interceptor, StepName } from '../observe/steps.ts';
 import type { ParkReason } from '../parking/parked-message.ts';
@@ -15,7 +17,7 @@ import { readMessage } from './read-message.ts';
 /** A message that is to be run: read, resolved, not early. */
 export interface Runnable<Tx> {
   readonly judged: Judged & { readonly envelope: Envelope };
-  readonly handler: Handler<Tx>;
+  readonly run: Handler<Tx>['run'];
   readonly data: unknown;
   readonly ref: MessageRef;
 }
@@ -36,9 +38,6 @@ export interface PipelineOptions<Tx> {
   readonly intercept: Interceptor | undefined;
 }
 
-/** A timer of the broker and this host's clock may differ by this much without a message being early. */
-const EARLY_TOLERANCE_MS = 0;
-
 /** receive → decode → due gate → contract and upcast → run. Never throws; every end is a verdict. */
 export class Pipeline<Tx> {
   readonly #options: PipelineOptions<Tx>;
@@ -53,8 +52,8 @@ export class Pipeline<Tx> {
     const { judged } = read;
     try {
       if (intercept !== undefined) await this.#step('received', judged);
-      const dueAtMs = Math.max(judged.headers.dueAtMs ?? 0, incoming.heldUntilMs ?? 0);
-      if (dueAtMs > clock.now() + EARLY_TOLERANCE_MS) {
+      const dueAtMs = this.#dueAt(judged);
+      if (dueAtMs > clock.now()) {
         return { verdict: { step: 'defer', message: judged, dueAtMs } };
       }
       if (read.is === 'unreadable') return this.#park(judged, 'invalid_contract', read.error);
@@ -66,12 +65,13 @@ export class Pipeline<Tx> {
         const answer = registry.resolve(envelope);
         resolved = answer instanceof Promise ? await answer : answer;
       } catch (error) {
-        return this.#park(judged, 'invalid_contract', error);
+        if (isContractError(error)) return this.#park(judged, 'invalid_contract', error);
+        return await runner.run(failing(this.#options, read.judged, error), stop);
       }
       if (resolved === undefined) return this.#unhandled(judged, envelope);
       const runnable = {
         judged: read.judged,
-        handler: resolved.handler,
+        run: resolved.handler.run,
         data: resolved.data,
         ref: refOf(settings, judged),
       };
@@ -90,6 +90,14 @@ export class Pipeline<Tx> {
     }
     events.emit({ event: 'message.expired', ...message.ref });
     return runner.expire(message, stop);
+  }
+
+  /** A header is only believed as far as this consumer's own delays could reach. */
+  #dueAt({ headers, incoming }: Judged): number {
+    const { settings, clock } = this.#options;
+    const longest = clock.now() + MAX_RETRY_AFTER_MS + 2 * Math.max(...settings.retry.delaysMs);
+    const dueAtMs = headers.dueAtMs ?? 0;
+    return Math.max(dueAtMs > longest ? 0 : dueAtMs, incoming.heldUntilMs ?? 0);
   }
 
   #unhandled(judged: Judged, { type }: Envelope): PipelineResult {
@@ -121,6 +129,20 @@ export class Pipeline<Tx> {
     const { intercept, settings } = this.#options;
     await intercept?.(name, { messageId: id, consumer: settings.name, attempt });
   }
+}
+
+function isContractError(error: unknown): boolean {
+  return MessagingError.is(error) && error.code.startsWith('MSG_CONTRACT_');
+}
+
+/** A schema or upcast step with a defect: counted and retried like a handler that throws. */
+function failing<Tx>(
+  { settings }: PipelineOptions<Tx>,
+  judged: Runnable<Tx>['judged'],
+  error: unknown,
+): Runnable<Tx> {
+  const run = (): Promise<void> => Promise.reject(error);
+  return { judged, run, data: undefined, ref: refOf(settings, judged) };
 }
 
 function isExpired({ expiresAt }: Envelope, nowMs: number): boolean {

@@ -1,5 +1,5 @@
 import { configNoStore } from '../errors/create.ts';
-import { BusinessRejection } from '../failure/failures.ts';
+import { isBusinessRejection } from '../failure/failures.ts';
 import type { EventOutlet } from '../observe/events.ts';
 import type { Interceptor, StepName } from '../observe/steps.ts';
 import type { Clock } from '../time/clock.ts';
@@ -36,9 +36,9 @@ export class PlainRunner<Tx> implements Runner<Tx> {
     let runs: Promise<void> | undefined;
     try {
       await this.#step('handler.before', message);
-      const { judged, handler, data } = message;
+      const { judged, run, data } = message;
       const context = contextWithoutStore<Tx>(settings.name, judged.attempt, timed.signal);
-      runs = (async () => handler.run(messageOf(judged.envelope, data), context))();
+      runs = (async () => run(messageOf(judged.envelope, data), context))();
       await timed.race(runs);
       runs = undefined;
       await this.#step('handler.after', message);
@@ -61,10 +61,10 @@ export class PlainRunner<Tx> implements Runner<Tx> {
     const { clock, events, judge, countsByBroker, settings } = this.#options;
     if (stop.aborted) return { verdict: { step: 'keep', error: thrown } };
     const error =
-      thrown instanceof BusinessRejection && thrown.events.length > 0
+      isBusinessRejection(thrown) && thrown.events.length > 0
         ? configNoStore({ what: 'BusinessRejection with events', consumer: settings.name })
         : thrown;
-    if (error instanceof BusinessRejection) {
+    if (isBusinessRejection(error)) {
       events.emit({ event: 'message.rejected', reason: error.message, ...message.ref });
       return { verdict: { step: 'ack' } };
     }

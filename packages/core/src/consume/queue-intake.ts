@@ -8,13 +8,13 @@ import type {
   Settled,
 } from '../driver/driver.ts';
 import type { Source } from '../driver/topology.ts';
-import type { Settler, Unsettled } from '../settle/settle.ts';
-import { SettleBatch } from '../settle/settle-batch.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Incoming, PipelineResult } from './incoming.ts';
 import type { Intake } from './intake.ts';
 import { KeyLanes } from './key-lanes.ts';
 import { type Leased, LeaseKeeper } from './lease-keeper.ts';
+import { SettleBatch } from './settle-batch.ts';
+import type { Settler, Unsettled } from './settler.ts';
 import type { Slots, SlotUser } from './slots.ts';
 
 export interface QueueIntakeOptions {

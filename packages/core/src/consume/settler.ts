@@ -1,6 +1,3 @@
-import type { ConsumerSettings } from '../consume/consumer-options.ts';
-import type { Incoming, Judged, Verdict } from '../consume/incoming.ts';
-import { refOf } from '../consume/message-ref.ts';
 import type { Capabilities } from '../driver/capabilities.ts';
 import type { Outgoing, Settle, Settled } from '../driver/driver.ts';
 import type { Plan, Target } from '../driver/topology.ts';
@@ -11,7 +8,10 @@ import type { Sender } from '../publish/sender.ts';
 import { type Held, holdDelay } from '../retry/hold-delay.ts';
 import type { Clock } from '../time/clock.ts';
 import { wait } from '../time/wait.ts';
+import type { ConsumerSettings } from './consumer-options.ts';
 import { deferCopy, parkCopy, retryCopy } from './copy.ts';
+import type { Incoming, Judged, Verdict } from './incoming.ts';
+import { refOf } from './message-ref.ts';
 
 /** A delivery or record that waits for its end. */
 export interface Unsettled {

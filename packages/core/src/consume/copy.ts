@@ -1,8 +1,9 @@
-import type { Judged } from '../consume/incoming.ts';
 import type { Mirror, Outgoing, RawHeaders } from '../driver/driver.ts';
 import { isWireHeader, type WireHeaders, writeWireHeaders } from '../envelope/wire-headers.ts';
+import { describeError } from '../failure/describe-error.ts';
 import { type ParkedRecord, parkedHeaders } from '../parking/parked-message.ts';
-import { deferDedupId, parkDedupId, retryDedupId } from './dedup-id.ts';
+import { deferDedupId, parkDedupId, retryDedupId } from '../settle/dedup-id.ts';
+import type { Judged } from './incoming.ts';
 
 type Copy = Omit<Outgoing, 'to'>;
 
@@ -13,7 +14,7 @@ export function retryCopy(
 ): Copy {
   const { headers, attempt, unknowns, id } = message;
   const next = attempt + 1;
-  const lastError = at.error instanceof Error ? at.error.message : String(at.error);
+  const lastError = describeError(at.error).text;
   return copyOf(
     message,
     { ...headers, attempt: next, unknowns, dueAtMs: at.dueAtMs, lastError },
