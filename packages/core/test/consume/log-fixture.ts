@@ -10,7 +10,7 @@ import { LogIntake } from '../../src/consume/log-intake.ts';
 import { LogRuns } from '../../src/consume/log-runs.ts';
 import type { Settler, Unsettled } from '../../src/consume/settler.ts';
 import { Slots } from '../../src/consume/slots.ts';
-import type { Fault, LogSession } from '../../src/driver/driver.ts';
+import type { Fault, LogSession, Settled } from '../../src/driver/driver.ts';
 import type { Topology } from '../../src/driver/topology.ts';
 import { ManualClock } from '../../src/time/manual-clock.ts';
 
@@ -77,18 +77,20 @@ export class Work {
   }
 }
 
-/** Settles at once: ack or release. */
-const settler = {
-  async settle(unsettled: Unsettled, verdict: Verdict): Promise<void> {
-    await unsettled.settle({ do: verdict.step === 'ack' ? 'ack' : 'release' });
-  },
-} as unknown as Settler;
+/** Settles at once, ack or release, and keeps the answers. */
+function settlerInto(settled: Settled[]): Settler {
+  const settle = async (unsettled: Unsettled, verdict: Verdict): Promise<void> => {
+    settled.push(await unsettled.settle({ do: verdict.step === 'ack' ? 'ack' : 'release' }));
+  };
+  return { settle } as unknown as Settler;
+}
 
 export interface Member {
   readonly intake: LogIntake;
   readonly session: LogSession;
   readonly faults: { readonly fault: Fault; readonly ended: boolean }[];
   readonly gaps: string[];
+  readonly settled: readonly Settled[];
 }
 
 export interface MemberOptions {
@@ -105,17 +107,28 @@ export async function openIntake(
   session: LogSession,
   options: MemberOptions,
 ): Promise<Member> {
+  const member = createIntake(clock, session, options);
+  await member.intake.open();
+  return member;
+}
+
+export function createIntake(
+  clock: ManualClock,
+  session: LogSession,
+  options: MemberOptions,
+): Member {
   const { work, feed = 'live', start = 'earliest', concurrency = 16 } = options;
   const { stop = new AbortController().signal } = options;
   const faults: { fault: Fault; ended: boolean }[] = [];
   const gaps: string[] = [];
+  const settled: Settled[] = [];
   const address = feed === 'live' ? 'reserve' : 'reserve.retry';
   const intake = new LogIntake({
     source: { address, consumer: 'reserve', feed },
     session,
     slots: work.slots,
     runs: work.runs,
-    settler,
+    settler: settlerInto(settled),
     clock,
     run: (incoming) => work.run(incoming),
     stop,
@@ -124,8 +137,7 @@ export async function openIntake(
     concurrency,
     gap: (lane, committed, low) => gaps.push(`${lane} ${committed} ${low}`),
   });
-  await intake.open();
-  return { intake, session, faults, gaps };
+  return { intake, session, faults, gaps, settled };
 }
 
 export type ClusterOptions = MemoryBrokerOptions & { readonly partitions?: number };

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Settled } from '../../src/driver/driver.ts';
 import { ManualClock } from '../../src/time/manual-clock.ts';
-import { COMMITTED_MS, type Member, openIntake, stopped, Work } from './log-fixture.ts';
+import { COMMITTED_MS, type Member, openIntake, Work } from './log-fixture.ts';
 import { ScriptedLog } from './scripted-log.ts';
 
 let clock: ManualClock;
@@ -102,21 +102,6 @@ describe('commits', () => {
   });
 });
 
-describe('a lane that is assigned again', () => {
-  it('is void when somebody else got further: the new ledger begins there', async () => {
-    log.assign('p#0', 1);
-    log.deliver('p#0', 1, 0, ['a', 'b', 'c']);
-    log.assign('p#0', 2, { committed: 2n });
-    log.deliver('p#0', 2, 2, ['c', 'd']);
-    await clock.advance(0);
-    // c2 runs since the first ownership; its outcome goes to the second.
-    expect(work.started).toEqual(['a0', 'b1', 'c2', 'd3']);
-    work.end('a0', 'b1', 'c2', 'd3');
-    await clock.advance(COMMITTED_MS);
-    expect(log.commits).toEqual([[{ lane: 'p#0', epoch: 2, next: 4n }]]);
-  });
-});
-
 describe('batches', () => {
   it('that begin past what was read are fetched again from the hole', async () => {
     log.assign('p#0', 1);
@@ -163,58 +148,19 @@ describe('back-pressure', () => {
     expect(log.commits.at(-1)).toEqual([{ lane: 'p#0', epoch: 1, next: 129n }]);
   });
 
+  it('counts bytes too', async () => {
+    const body = new Uint8Array(1024 * 1024);
+    log.assign('p#0', 1);
+    log.deliver('p#0', 1, 0, keys(16), { body });
+    expect(log.told).toEqual([]);
+    log.deliver('p#0', 1, 16, ['last'], { body });
+    expect(log.told).toEqual(['pause p#0']);
+  });
+
   it('pauses again when a new assignment started the lane unpaused', async () => {
     log.assign('p#0', 1);
     log.deliver('p#0', 1, 0, keys(200));
     log.assign('p#0', 2);
     expect(log.told).toEqual(['pause p#0', 'pause p#0']);
-  });
-});
-
-describe('the end', () => {
-  it('stops, commits, leaves: in this order and once', async () => {
-    log.assign('p#0', 1);
-    log.deliver('p#0', 1, 0, ['a']);
-    await clock.advance(0);
-    work.end('a0');
-    await stopped(member);
-    await member.intake.close();
-    expect([log.told, log.commits.length]).toEqual([['stop', 'leave'], 1]);
-  });
-
-  it('waits for a lane that cannot be committed now, but not for ever', async () => {
-    work.isQuick = () => true;
-    log.answers.push(async () => ['stale']);
-    log.assign('p#0', 1);
-    log.deliver('p#0', 1, 0, ['a']);
-    await clock.advance(COMMITTED_MS);
-    const stop = stopped(member);
-    await clock.advance(300);
-    expect(log.told).toEqual(['stop']);
-    log.assign('p#0', 2);
-    await clock.advance(1_000);
-    await stop;
-    expect([log.commits.length, log.told.at(-1)]).toEqual([2, 'leave']);
-  });
-
-  it('does not hang on a commit without an answer once the session is lost', async () => {
-    work.isQuick = () => true;
-    log.answers.push(() => new Promise(() => undefined));
-    log.assign('p#0', 1);
-    log.deliver('p#0', 1, 0, ['a']);
-    await clock.advance(COMMITTED_MS);
-    const stop = stopped(member);
-    await clock.advance(COMMITTED_MS);
-    member.intake.lost();
-    await clock.advance(COMMITTED_MS);
-    await stop;
-    expect([log.told, clock.pending()]).toEqual([['stop'], 0]);
-  });
-
-  it('takes nothing any more', async () => {
-    await stopped(member);
-    log.assign('p#0', 1);
-    log.deliver('p#0', 1, 0, ['a']);
-    expect(work.started).toEqual([]);
   });
 });

@@ -16,11 +16,14 @@ export class ScriptedLog implements LogReceiver {
   readonly commits: (readonly CommitMark[])[] = [];
   /** What the next commits answer; `ok` for every mark when none is left. */
   readonly answers: (() => Promise<readonly Settled[]>)[] = [];
+  /** Opening resolves after this; the sink is attached before. */
+  joined: Promise<void> = Promise.resolve();
   #sink: LogSink | undefined;
 
   constructor() {
     const receive: LogSession['receive'] = async (_from, _options, attach) => {
       this.#sink = attach(this);
+      await this.joined;
     };
     // The intake asks a session for nothing else.
     this.session = { kind: 'log', receive } as unknown as LogSession;
@@ -36,8 +39,14 @@ export class ScriptedLog implements LogReceiver {
   }
 
   /** Records of keys, one position each, from a position on. */
-  deliver(lane: string, epoch: number, from: number, keys: readonly string[]): void {
-    const records = keys.map((key, n) => record(from + n, key));
+  deliver(
+    lane: string,
+    epoch: number,
+    from: number,
+    keys: readonly string[],
+    more: Partial<LogRecord> = {},
+  ): void {
+    const records = keys.map((key, n) => ({ ...record(from + n, key), ...more }));
     this.sink.delivered(batch(lane, epoch, from, records));
   }
 
