@@ -1,0 +1,209 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageIdOf } from '../../examples/orders/src/order-service.ts';
+import { Observations } from './observations.ts';
+import type { Progress } from './progress.ts';
+import type { InputLine } from './read-orders.ts';
+import { endings, readParked, type Tally, tally, unaccounted } from './tally.ts';
+import type { TroublePlan } from './trouble.ts';
+import { broken, type Dead } from './verdict.ts';
+import type { World, WorldOptions } from './world.ts';
+
+export interface Outcome {
+  readonly about: string;
+  readonly tally: Tally;
+  /** Undefined: no message got as far as COMMIT at the consumer that was to die. */
+  readonly dead: Dead | undefined;
+  readonly howKilled: string;
+  readonly outage: string;
+  /** Invariants that do not hold. */
+  readonly broken: readonly string[];
+  readonly tookMs: number;
+}
+
+export interface RunOptions {
+  readonly lines: readonly InputLine[];
+  readonly withoutInbox: boolean;
+  readonly open: (options: WorldOptions) => Promise<World>;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+}
+
+/** Orders that are being placed at once. */
+const PLACING = 3;
+/** What has not ended by then counts as lost. */
+const DEADLINE_MS = 150_000;
+const POLL_MS = 200;
+
+/** Feeds the lines, makes the trouble, waits until everything has ended, and counts. */
+export async function run(options: RunOptions): Promise<Outcome> {
+  const { lines, withoutInbox, progress, signal } = options;
+  const startedAtMs = Date.now();
+  const observations = new Observations();
+  const death = Promise.withResolvers<string>();
+  const world = await options.open({
+    plan: troubleFor(lines, withoutInbox),
+    observations,
+    killed: death.resolve,
+    note: (text) => progress.note(text),
+    signal,
+  });
+  try {
+    signal.throwIfAborted();
+    const show = new Show(world, lines, progress);
+    await world.startInventory(commitToDieAt(lines));
+    let dead: string | undefined;
+    const revived = death.promise.then(async (messageId) => {
+      dead = messageId;
+      progress.note(`consumer killed after COMMIT and before its ack, at ${messageId}`);
+      await Promise.all([world.startInventory(), world.startInventory()]);
+      progress.note('two consumers started in its place');
+    });
+    const outage = await feed(lines, { world, show, signal, progress });
+    await untilEnded({ world, show, signal });
+    if (dead !== undefined) await revived;
+    progress.end();
+    const counted = await tally(lines, world, observations);
+    const fate = dead === undefined ? undefined : await fateOf(dead, world);
+    return {
+      about: world.about,
+      tally: counted,
+      dead: fate,
+      howKilled: world.howKilled,
+      outage,
+      broken: broken(counted, fate),
+      tookMs: Date.now() - startedAtMs,
+    };
+  } finally {
+    progress.end();
+    await world.close();
+  }
+}
+
+/** Every twelfth order fails once; one order fails always, where there are enough of them. */
+function troubleFor(lines: readonly InputLine[], withoutInbox: boolean): TroublePlan {
+  const again = new Set(lines.flatMap((line) => (line.kind === 'again' ? [line.raw.id] : [])));
+  const ids = lines.flatMap((line) => (line.kind === 'order' ? [messageIdOf(line.order)] : []));
+  const single = ids.filter((id) => !again.has(id));
+  return {
+    failOnce: ids.filter((_, at) => at % 12 === 3),
+    failAlways: single.length < 10 ? [] : [single[7] as string],
+    withoutInbox,
+  };
+}
+
+function commitToDieAt(lines: readonly InputLine[]): number {
+  const orders = lines.filter(({ kind }) => kind === 'order').length;
+  return Math.min(40, Math.max(1, Math.floor(orders / 5)));
+}
+
+interface Stage {
+  readonly world: World;
+  readonly show: Show;
+  readonly signal: AbortSignal;
+}
+
+/** Resolves once every line is placed or injected and the outage in the middle is over. */
+async function feed(
+  lines: readonly InputLine[],
+  { world, show, signal, progress }: Stage & { readonly progress: Progress },
+): Promise<string> {
+  let next = 0;
+  let outage: Promise<string> | undefined;
+  const place = async (): Promise<void> => {
+    for (let line = lines[next]; line !== undefined && !signal.aborted; line = lines[next]) {
+      next += 1;
+      if (next >= lines.length / 2 && outage === undefined) {
+        progress.note('the database goes away');
+        outage = world.outage();
+      }
+      if (line.kind === 'order' || line.kind === 'again') await world.place(line.order);
+      if (line.kind !== 'order') await world.inject(line.raw);
+      show.placed += 1;
+    }
+  };
+  const showing = show.start(signal);
+  await Promise.all(Array.from({ length: PLACING }, place));
+  const done = (await outage) ?? 'none';
+  progress.note(done);
+  await showing.stop();
+  signal.throwIfAborted();
+  return done;
+}
+
+async function untilEnded({ world, show, signal }: Stage): Promise<void> {
+  const giveUpAtMs = Date.now() + DEADLINE_MS;
+  let quietSinceMs: number | undefined;
+  while (Date.now() < giveUpAtMs) {
+    signal.throwIfAborted();
+    const left = await show.once();
+    if (left > 0) quietSinceMs = undefined;
+    else quietSinceMs ??= Date.now();
+    if (quietSinceMs !== undefined && Date.now() - quietSinceMs >= world.backlogLagMs) return;
+    await sleep(POLL_MS);
+  }
+}
+
+async function fateOf(messageId: string, world: World): Promise<Dead> {
+  const ended = await endings(world);
+  const effects = ended.find(({ id }) => messageIdOf({ orderId: id }) === messageId)?.times ?? 0;
+  return { messageId, effects };
+}
+
+/** Keeps the progress line up to date. */
+class Show {
+  placed = 0;
+  readonly #world: World;
+  readonly #lines: readonly InputLine[];
+  readonly #progress: Progress;
+
+  constructor(world: World, lines: readonly InputLine[], progress: Progress) {
+    this.#world = world;
+    this.#lines = lines;
+    this.#progress = progress;
+  }
+
+  /** Until `stop`, which resolves after the last look. */
+  start(signal: AbortSignal): { stop(): Promise<void> } {
+    let stopped = false;
+    const looking = (async () => {
+      while (!stopped && !signal.aborted) {
+        await this.once();
+        await sleep(POLL_MS);
+      }
+    })();
+    return {
+      stop: async () => {
+        stopped = true;
+        await looking;
+      },
+    };
+  }
+
+  /** What is still to come: lines without an end, queued messages, outbox rows; at least 1 while the database is away. */
+  async once(): Promise<number> {
+    const world = this.#world;
+    const all = this.#lines.length;
+    try {
+      const [ended, parked, backlog, outbox] = await Promise.all([
+        endings(world),
+        world.parked(),
+        world.backlog(),
+        world.sql('select count(*)::int as rows from ackord.outbox'),
+      ]);
+      const effects = ended.reduce((sum, each) => sum + each.effects, 0);
+      const rejected = ended.reduce((sum, each) => sum + each.times - each.effects, 0);
+      const rows = Number(outbox[0]?.['rows']);
+      this.#progress.update(
+        `lines ${this.placed}/${all}  effects ${effects}  rejected ${rejected}  ` +
+          `parked ${parked.length}  in queues ${backlog}  in outbox ${rows}`,
+      );
+      return unaccounted(this.#lines, ended, parked.map(readParked)).length + backlog + rows;
+    } catch (error) {
+      // The demo itself took it away; what does not come back ends at the deadline.
+      this.#progress.update(
+        `lines ${this.placed}/${all}  database away: ${(error as Error).message}`,
+      );
+      return 1;
+    }
+  }
+}
