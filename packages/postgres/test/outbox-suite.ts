@@ -147,6 +147,10 @@ export function outboxSuite(server: () => Server): void {
       const busy = Array.from({ length: 50 }, (_, i) => OUTBOX_SLOTS - 1 - i);
       const held = (await lease(rig, 'a', { busy })).map((l) => l.slot);
       expect(held.toSorted((x, y) => y - x)).toEqual(busy);
+      const rows = await rig.sql(
+        `select slot from {schema}.outbox_slots where owner = 'a' and expires_at > now() order by slot desc`,
+      );
+      expect(rows.map((row) => row['slot'])).toEqual(busy);
     });
 
     it('gives all slots back on release', async () => {
