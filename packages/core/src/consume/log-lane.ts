@@ -158,12 +158,16 @@ export class LogLane implements LaneOwner {
     this.#options.changed(this);
   }
 
-  /** From now on only holes are filled. */
+  /** From now on only holes are filled. A held head that is not due has nothing finished above it. */
   drain(): void {
     if (this.#drain !== undefined) return;
     const unstarted = [...this.#keys.drain(), ...this.#blocked.values(), ...this.#reruns.keys()];
-    for (let entry = this.#again.shift(); entry; entry = this.#again.shift()) unstarted.push(entry);
-    this.#drain = new DrainHoles([...unstarted, ...this.#heldNow()]);
+    for (const waiting of [this.#again, this.#held]) {
+      for (let entry = waiting.shift(); entry !== undefined; entry = waiting.shift()) {
+        unstarted.push(entry);
+      }
+    }
+    this.#drain = new DrainHoles(unstarted);
     this.#clear();
     this.#options.changed(this);
   }
@@ -187,17 +191,6 @@ export class LogLane implements LaneOwner {
     this.#seeks += 1;
     this.#soughtAtMs = nowMs;
     return this.#seeks > MAX_SEEKS ? 'gap' : 'hole';
-  }
-
-  /** Held records that may run now: those in front of the first that is not due. */
-  #heldNow(): readonly LogEntry[] {
-    const nowMs = this.#options.clock.now();
-    const due: LogEntry[] = [];
-    for (let head = this.#held.shift(); head !== undefined; head = this.#held.shift()) {
-      if (head.dueAtMs > nowMs) this.#held.clear();
-      else due.push(head);
-    }
-    return due;
   }
 
   #adopt(position: bigint): void {

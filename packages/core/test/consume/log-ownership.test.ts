@@ -53,7 +53,7 @@ describe('a lane that is assigned again', () => {
     expect(member.settled).toEqual(['ok', 'ok']);
   });
 
-  it('does not: an ack of a lane that nobody here owns is stale', async () => {
+  it('or does not come back: its ack is stale', async () => {
     log.assign('p#0', 1);
     log.deliver('p#0', 1, 0, ['a']);
     await clock.advance(0);
@@ -61,6 +61,16 @@ describe('a lane that is assigned again', () => {
     work.end('a0');
     await clock.advance(0);
     expect(member.settled).toEqual(['stale']);
+  });
+
+  it('or does not come back: what ends without an outcome is not run again', async () => {
+    log.assign('p#0', 1);
+    log.deliver('p#0', 1, 0, ['a']);
+    await clock.advance(0);
+    log.sink.revoked('p#0', 1);
+    work.keep('a0');
+    await clock.advance(0);
+    expect([clock.pending(), work.slots.running]).toEqual([0, 0]);
   });
 });
 

@@ -133,6 +133,23 @@ describe('a lost session', () => {
     await cluster.clock.advance(COMMITTED_MS);
     expect([cluster.commits(), work.overlaps]).toEqual([[1n], []]);
   });
+
+  it('does not keep the next one from draining: it waits for a hole that runs since before', async () => {
+    cluster.send(['a0', 'b0']);
+    const { intake, session } = await cluster.join({ work });
+    cluster.broker.loseSession(session.id);
+    intake.lost();
+    work.end('b0');
+    await cluster.settle();
+    const next = await cluster.join({ work });
+    work.end('b0');
+    const stop = stopped(next);
+    await cluster.settle();
+    expect(cluster.commits()).toEqual([]);
+    work.end('a0');
+    await stop;
+    expect([work.started, cluster.commits()]).toEqual([['a0', 'b0', 'b0'], [2n]]);
+  });
 });
 
 describe('members that come and go under load (B18)', () => {
