@@ -75,7 +75,7 @@ export function classifyError(
 }
 
 /** What a SQLSTATE means; `unknown` for those not in the table. */
-export function bySqlState(state: string): StoreFailure {
+function bySqlState(state: string): StoreFailure {
   return BY_STATE[state] ?? BY_CLASS[state.slice(0, 2)] ?? 'unknown';
 }
 

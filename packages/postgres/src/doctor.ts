@@ -18,14 +18,14 @@ export async function inspect(database: Database): Promise<readonly Finding[]> {
   });
 }
 
-export interface Observed {
+interface Observed {
   readonly server: string;
   readonly standby: boolean;
   readonly settings: ReadonlyMap<string, string>;
   readonly schemaVersion: number;
 }
 
-export function findings(observed: Observed): readonly Finding[] {
+function findings(observed: Observed): readonly Finding[] {
   const { server, settings, standby, schemaVersion } = observed;
   const embedded = server.includes('PGlite');
   const is = (name: string, value: string): boolean => settings.get(name) === value;

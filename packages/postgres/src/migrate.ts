@@ -3,7 +3,7 @@ import type { SqlPool } from './client.ts';
 import { Database, inSchema } from './database.ts';
 import { MIGRATIONS } from './migrations/index.ts';
 import { STORE } from './name.ts';
-import { resolveOptions } from './options.ts';
+import { checkSchemaName, DEFAULT_SCHEMA, resolveOptions } from './options.ts';
 import {
   ADD_VERSION,
   CREATE_VERSION_TABLE,
@@ -71,7 +71,8 @@ export async function migrate(
 
 /** The whole schema as one script, for those who apply SQL by their own means. */
 export function migrationSql(options: { readonly schema?: string } = {}): string {
-  const schema = options.schema ?? 'ackord';
+  const schema = options.schema ?? DEFAULT_SCHEMA;
+  checkSchemaName(schema);
   const steps = MIGRATIONS.map(
     ({ name, sql }, at) =>
       `-- ${name}${sql}insert into {schema}.schema_version (version, name) values (${at + 1}, '${name}');\n`,

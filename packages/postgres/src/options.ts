@@ -14,8 +14,10 @@ export interface PostgresOptions {
 
 export type ResolvedOptions = Required<PostgresOptions>;
 
+export const DEFAULT_SCHEMA = 'ackord';
+
 const DEFAULTS = Object.freeze({
-  schema: 'ackord',
+  schema: DEFAULT_SCHEMA,
   statementTimeoutMs: 10_000,
   pipeline: 'auto',
 } as const);
@@ -40,12 +42,7 @@ export function resolveOptions(options: PostgresOptions): ResolvedOptions {
     if (!fits) throw configInvalid({ option: `postgres.${option}`, value, expected });
   };
   check('pool', pool, typeof pool?.connect === 'function', 'a pg.Pool or pglitePool(db)');
-  check(
-    'schema',
-    schema,
-    SCHEMA_NAME.test(schema),
-    'lower-case letters, digits and _, at most 63, no digit first',
-  );
+  checkSchemaName(schema);
   check(
     'statementTimeoutMs',
     statementTimeoutMs,
@@ -54,6 +51,16 @@ export function resolveOptions(options: PostgresOptions): ResolvedOptions {
   );
   check('pipeline', pipeline, pipeline === 'auto' || pipeline === false, "'auto' or false");
   return Object.freeze({ pool, schema, statementTimeoutMs, pipeline });
+}
+
+/** Names go into the statements as they are. @throws MSG_CONFIG_INVALID */
+export function checkSchemaName(schema: string): void {
+  if (SCHEMA_NAME.test(schema)) return;
+  throw configInvalid({
+    option: 'postgres.schema',
+    value: schema,
+    expected: 'lower-case letters, digits and _, at most 63, no digit first',
+  });
 }
 
 /** An option given as undefined counts as not given. */

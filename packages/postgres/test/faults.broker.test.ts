@@ -11,7 +11,7 @@ describeBroker('store faults on PostgreSQL', startPostgres, (broker: () => Postg
     pool = new pg.Pool({ connectionString: broker().url, max: 8 });
   });
   beforeEach(async () => {
-    rig = await openRig({ pool, concurrent: true });
+    rig = await openRig({ pool });
     await rig.store.open(never);
   });
   afterEach(async () => {

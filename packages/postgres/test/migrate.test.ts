@@ -48,3 +48,8 @@ it('refuses to open on a schema that is missing', async () => {
     code: 'MSG_STORE_SCHEMA',
   });
 });
+
+it('takes no schema name that is not a plain identifier', async () => {
+  expect(() => migrationSql({ schema: 'x"; drop' })).toThrow('postgres.schema');
+  await expect(migrate(pglitePool(pglite), { schema: 'X' })).rejects.toThrow('postgres.schema');
+});

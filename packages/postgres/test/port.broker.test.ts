@@ -7,7 +7,7 @@ import type { Server } from './rig.ts';
 
 describeBroker('store port on PostgreSQL', startPostgres, (broker: () => PostgresBroker) => {
   let pool: pg.Pool;
-  const server = (): Server => ({ pool, concurrent: true });
+  const server = (): Server => ({ pool });
   beforeAll(() => {
     pool = new pg.Pool({ connectionString: broker().url, max: 8 });
   });

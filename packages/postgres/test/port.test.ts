@@ -10,7 +10,7 @@ describe('store port on PGlite', () => {
   let server: Server;
   beforeAll(async () => {
     pglite = await PGlite.create();
-    server = { pool: pglitePool(pglite), concurrent: false };
+    server = { pool: pglitePool(pglite) };
   }, 30_000);
   afterAll(() => pglite.close());
   inboxSuite(() => server, 'auto');

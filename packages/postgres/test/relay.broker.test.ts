@@ -13,7 +13,7 @@ describeBroker(
       pool = new pg.Pool({ connectionString: broker().url, max: 12 });
     });
     beforeEach(async () => {
-      rig = await openRig({ pool, concurrent: true });
+      rig = await openRig({ pool });
     });
     afterEach(() => rig.store.close());
     afterAll(() => pool.end());

@@ -1,11 +1,9 @@
 import type { Claim, OutboxMessage, SlotLease, SqlTx, UnitOfWork } from '@ackord/core/store';
 import { hashSlot, migrate, type PostgresStore, postgres, type SqlPool } from '@ackord/postgres';
 
-/** A database to test against, and its facts. */
+/** A database to test against. */
 export interface Server {
   readonly pool: SqlPool;
-  /** False: one connection, so that two transactions never are open at once. */
-  readonly concurrent: boolean;
 }
 
 export interface Rig {

@@ -9,7 +9,7 @@ describeBroker('waits on the database', startPostgres, (broker: () => PostgresBr
   let waits = 0;
   beforeAll(async () => {
     pool = new pg.Pool({ connectionString: broker().url, max: 1 });
-    rig = await openRig({ pool, concurrent: true });
+    rig = await openRig({ pool });
     const client = await pool.connect();
     countWaits(client, () => {
       waits += 1;
@@ -43,7 +43,7 @@ describeBroker('waits on the database', startPostgres, (broker: () => PostgresBr
   });
 
   it('are more without pipelining, so that the counter is known to count', async () => {
-    const plain = await openRig({ pool, concurrent: true }, { pipeline: false });
+    const plain = await openRig({ pool }, { pipeline: false });
     waits = 0;
     const unit = await begin(plain, claim('m1'));
     await unit.commit({ outcomes: [{ outcome: 'applied' }], outbox: [outgoing('o1')] });

@@ -19,8 +19,6 @@ const CASTS = [
   'int',
 ] as const;
 
-export const ROW_VALUES: number = CASTS.length;
-
 /** One statement for `rows` rows; each `$n` once and in order. */
 export function insertRows(rows: number): string {
   const row = (at: number): string =>
