@@ -2,6 +2,7 @@
 import { memoryWorld } from './demo/memory-world.ts';
 import { type DemoOptions, HELP, readOptions } from './demo/options.ts';
 import { Progress } from './demo/progress.ts';
+import { rabbitmqWorld } from './demo/rabbitmq-world.ts';
 import { type InputLine, readOrders } from './demo/read-orders.ts';
 import { parkedText, table, verdictText } from './demo/report-table.ts';
 import { run } from './demo/run.ts';
@@ -37,7 +38,7 @@ async function demo(options: DemoOptions, lines: readonly InputLine[]): Promise<
   const { withoutInbox, json, showParked, orders } = options;
   const progress = new Progress();
   for (const text of badLines(lines, orders)) progress.note(text);
-  const open = memoryWorld;
+  const open = options.broker === 'memory' ? memoryWorld : rabbitmqWorld;
   const outcome = await run({ lines, withoutInbox, open, progress, signal });
   if (json) process.stdout.write(`${JSON.stringify(outcome, null, 2)}\n`);
   else {

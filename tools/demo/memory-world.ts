@@ -69,13 +69,14 @@ export async function memoryWorld(options: WorldOptions): Promise<World> {
       CONSUMERS.flatMap((name) => [name, `${name}.retry`])
         .concat(...buckets)
         .reduce((sum, queue) => sum + server.depth(queue), 0),
+    parkedCount: async () => server.depth('inventory.reserve.parking'),
     parked: async () =>
       server
         .dump('inventory.reserve.parking')
         .map(({ headers, body }) => ({ headers, body: new TextDecoder().decode(body) })),
     retryCopies: async () =>
       (buckets[0] ?? []).reduce((sum, bucket) => sum + server.sent(bucket), 0),
-    backlogLagMs: 0,
+    quietMs: 500,
     close: async () => {
       await Promise.all(buses.map((bus) => bus.close({ timeout: '200ms' })));
     },

@@ -4,6 +4,11 @@ import type { Parked } from './tally.ts';
 /** Characters of a body or an error that are printed. */
 const MAX_TEXT = 300;
 
+const RETRIES_BY = {
+  broker: 'broker: copies in its buckets',
+  events: 'events of the consumers',
+} as const;
+
 /** The final table, who counted what included. */
 export function table({ tally, dead, howKilled, outage, about, tookMs }: Outcome): string {
   const { injected, lateness } = tally;
@@ -21,7 +26,7 @@ export function table({ tally, dead, howKilled, outage, about, tookMs }: Outcome
     ['parked', tally.parked.length, `broker: parking lot (${reasons || 'empty'})`],
     ['  parked once more', tally.parkedAgain, 'broker: further copies under the same message id'],
     ['duplicates dropped', tally.duplicatesDropped, 'events of the consumers'],
-    ['retries', tally.retries, 'broker: copies in its buckets'],
+    ['retries', tally.retries, RETRIES_BY[tally.retriesBy]],
     ['  late by p50 / p99 / max', lateText(lateness), 'clock of the demo, ms after due'],
     ['  earliest after due', lateness ? `${lateness.earliestMs} ms` : '-', 'never below 0'],
     ['killed after COMMIT, before ack', dead ? 1 : 0, dead ? howKilled : 'no commit to die at'],

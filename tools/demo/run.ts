@@ -3,7 +3,7 @@ import { messageIdOf } from '../../examples/orders/src/order-service.ts';
 import { Observations } from './observations.ts';
 import type { Progress } from './progress.ts';
 import type { InputLine } from './read-orders.ts';
-import { endings, readParked, type Tally, tally, unaccounted } from './tally.ts';
+import { endings, type Tally, tally } from './tally.ts';
 import type { TroublePlan } from './trouble.ts';
 import { broken, type Dead } from './verdict.ts';
 import type { World, WorldOptions } from './world.ts';
@@ -33,6 +33,7 @@ const PLACING = 3;
 /** What has not ended by then counts as lost. */
 const DEADLINE_MS = 150_000;
 const POLL_MS = 200;
+const NO_OUTAGE = 'none';
 
 /** Feeds the lines, makes the trouble, waits until everything has ended, and counts. */
 export async function run(options: RunOptions): Promise<Outcome> {
@@ -40,10 +41,14 @@ export async function run(options: RunOptions): Promise<Outcome> {
   const startedAtMs = Date.now();
   const observations = new Observations();
   const death = Promise.withResolvers<string>();
+  const failure = Promise.withResolvers<never>();
+  // Whoever races with it hears of it.
+  failure.promise.catch(() => undefined);
   const world = await options.open({
     plan: troubleFor(lines, withoutInbox),
     observations,
     killed: death.resolve,
+    failed: failure.reject,
     note: (text) => progress.note(text),
     signal,
   });
@@ -52,15 +57,20 @@ export async function run(options: RunOptions): Promise<Outcome> {
     const show = new Show(world, lines, progress);
     await world.startInventory(commitToDieAt(lines));
     let dead: string | undefined;
-    const revived = death.promise.then(async (messageId) => {
-      dead = messageId;
-      progress.note(`consumer killed after COMMIT and before its ack, at ${messageId}`);
-      await Promise.all([world.startInventory(), world.startInventory()]);
-      progress.note('two consumers started in its place');
+    death.promise
+      .then(async (messageId) => {
+        dead = messageId;
+        progress.note(`consumer killed after COMMIT and before its ack, at ${messageId}`);
+        await Promise.all([world.startInventory(), world.startInventory()]);
+        progress.note('two consumers started in its place');
+      })
+      .catch(failure.reject);
+    const stage = { world, show, signal, progress };
+    const fed = feed(lines, stage).then(async (outage) => {
+      await untilEnded(stage);
+      return outage;
     });
-    const outage = await feed(lines, { world, show, signal, progress });
-    await untilEnded({ world, show, signal });
-    if (dead !== undefined) await revived;
+    const outage = await Promise.race([fed, failure.promise]);
     progress.end();
     const counted = await tally(lines, world, observations);
     const fate = dead === undefined ? undefined : await fateOf(dead, world);
@@ -115,6 +125,8 @@ async function feed(
       if (next >= lines.length / 2 && outage === undefined) {
         progress.note('the database goes away');
         outage = world.outage();
+        // Awaited below, which is not reached when placing fails first.
+        outage.catch(() => undefined);
       }
       if (line.kind === 'order' || line.kind === 'again') await world.place(line.order);
       if (line.kind !== 'order') await world.inject(line.raw);
@@ -123,7 +135,7 @@ async function feed(
   };
   const showing = show.start(signal);
   await Promise.all(Array.from({ length: PLACING }, place));
-  const done = (await outage) ?? 'none';
+  const done = (await outage) ?? NO_OUTAGE;
   progress.note(done);
   await showing.stop();
   signal.throwIfAborted();
@@ -138,7 +150,7 @@ async function untilEnded({ world, show, signal }: Stage): Promise<void> {
     const left = await show.once();
     if (left > 0) quietSinceMs = undefined;
     else quietSinceMs ??= Date.now();
-    if (quietSinceMs !== undefined && Date.now() - quietSinceMs >= world.backlogLagMs) return;
+    if (quietSinceMs !== undefined && Date.now() - quietSinceMs >= world.quietMs) return;
     await sleep(POLL_MS);
   }
 }
@@ -179,14 +191,14 @@ class Show {
     };
   }
 
-  /** What is still to come: lines without an end, queued messages, outbox rows; at least 1 while the database is away. */
+  /** What is still to come: lines, queued messages, outbox rows; at least 1 while the database is away. */
   async once(): Promise<number> {
     const world = this.#world;
     const all = this.#lines.length;
     try {
       const [ended, parked, backlog, outbox] = await Promise.all([
         endings(world),
-        world.parked(),
+        world.parkedCount(),
         world.backlog(),
         world.sql('select count(*)::int as rows from ackord.outbox'),
       ]);
@@ -195,9 +207,9 @@ class Show {
       const rows = Number(outbox[0]?.['rows']);
       this.#progress.update(
         `lines ${this.placed}/${all}  effects ${effects}  rejected ${rejected}  ` +
-          `parked ${parked.length}  in queues ${backlog}  in outbox ${rows}`,
+          `parked ${parked}  in queues ${backlog}  in outbox ${rows}`,
       );
-      return unaccounted(this.#lines, ended, parked.map(readParked)).length + backlog + rows;
+      return backlog + rows + (all - this.placed);
     } catch (error) {
       // The demo itself took it away; what does not come back ends at the deadline.
       this.#progress.update(

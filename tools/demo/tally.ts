@@ -30,6 +30,7 @@ export interface Tally {
   readonly endedTwice: readonly string[];
   readonly duplicatesDropped: number;
   readonly retries: number;
+  readonly retriesBy: 'broker' | 'events';
   readonly lateness: Lateness | undefined;
   /** Order or message ids that ended nowhere. */
   readonly lost: readonly string[];
@@ -52,6 +53,7 @@ export async function tally(
     same.slice(0, 1),
   );
   const given = new Set(parked.map(({ id }) => id));
+  const copied = await world.retryCopies();
   const [counts] = await world.sql(`select (select count(*) from orders)::int as orders,
     (select count(*) from ackord.outbox)::int as outbox`);
   const drift = await world.sql(`select sku from stock s where reserved <>
@@ -69,7 +71,8 @@ export async function tally(
     parkedAgain: copies.length - parked.length,
     endedTwice: ended.flatMap(({ id }) => (given.has(messageIdOf({ orderId: id })) ? [id] : [])),
     duplicatesDropped: observations.duplicates,
-    retries: (await world.retryCopies()) ?? observations.retries,
+    retries: copied ?? observations.retries,
+    retriesBy: copied === undefined ? 'events' : 'broker',
     lateness: observations.lateness(),
     lost: unaccounted(lines, ended, parked),
     doubled: doubled.map(({ id }) => id),
@@ -100,7 +103,7 @@ export async function endings(world: World): Promise<readonly Ending[]> {
 }
 
 /** Ids of lines that have neither an ending in the database nor a parked message. */
-export function unaccounted(
+function unaccounted(
   lines: readonly InputLine[],
   ended: readonly Ending[],
   parked: readonly Pick<Parked, 'id'>[],
@@ -118,7 +121,7 @@ export function unaccounted(
 const PREFIX = 'ackord-park-';
 
 /** By the documented names of the headers, without the library's reader. */
-export function readParked({ headers, body }: RawParked): Parked {
+function readParked({ headers, body }: RawParked): Parked {
   const texts: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (name.startsWith(PREFIX)) texts[name.slice(PREFIX.length)] = plain(String(value));

@@ -31,11 +31,13 @@ export interface World {
   sql(text: string): Promise<readonly Row[]>;
   /** Messages in every queue and bucket but the parking lot. */
   backlog(): Promise<number>;
+  parkedCount(): Promise<number>;
+  /** All of the parking lot, which is left as it is. To be asked once: a broker may count how often. */
   parked(): Promise<readonly RawParked[]>;
   /** Retry copies that the broker took; undefined: it does not count them. */
   retryCopies(): Promise<number | undefined>;
-  /** How old what `backlog` answers may be, ms. */
-  readonly backlogLagMs: number;
+  /** Nothing has to be queued for this long to be sure that nothing comes any more, ms. */
+  readonly quietMs: number;
   close(): Promise<void>;
 }
 
@@ -44,6 +46,8 @@ export interface WorldOptions {
   readonly observations: Observations;
   /** A consumer died, this being the message that it had committed and not acked. */
   readonly killed: (messageId: string) => void;
+  /** Something ended that was not to end. */
+  readonly failed: (error: unknown) => void;
   readonly note: (text: string) => void;
   readonly signal: AbortSignal;
 }
