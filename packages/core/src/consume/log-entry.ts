@@ -2,16 +2,16 @@ import type { Lane, LogRecord } from '../driver/driver.ts';
 import { readWireHeaders } from '../envelope/wire-headers.ts';
 import type { LedgerEntry } from '../settle/offset-ledger.ts';
 import type { Incoming } from './incoming.ts';
-import type { Lock } from './log-runs.ts';
+import type { LogRun } from './log-runs.ts';
 
 /** A record from its arrival until the prefix has passed it. */
-export interface LogEntry extends LedgerEntry {
+export interface LogEntry extends LedgerEntry, LogRun {
   readonly position: bigint;
+  done: boolean;
   /** Undefined once it is done: what waits for the prefix keeps no body. */
   record: LogRecord | undefined;
   readonly receivedAtMs: number;
   readonly key: string | undefined;
-  readonly lock: Lock;
   /** 0: at once. */
   readonly dueAtMs: number;
   /** Runs that ended without an outcome. */
@@ -29,13 +29,14 @@ export function createLogEntry(
   receivedAtMs: number,
   isRetry: boolean,
 ): LogEntry {
-  const { position, key } = record;
+  const { position, key, brokerAtMs } = record;
   return {
     position,
     record,
     receivedAtMs,
     key,
     lock: key ?? position,
+    brokerAtMs,
     dueAtMs: isRetry ? heldUntilMs(record) : 0,
     seq: 0,
     done: false,

@@ -5,7 +5,7 @@ import type { Clock } from '../time/clock.ts';
 import { DrainHoles } from './drain-holes.ts';
 import { KeyLanes } from './key-lanes.ts';
 import { createLogEntry, type LogEntry } from './log-entry.ts';
-import type { LaneOwner, LaneRuns } from './log-runs.ts';
+import type { LaneOwner, LaneRuns, Lock, LogRun } from './log-runs.ts';
 
 export interface LogLaneOptions {
   readonly clock: Clock;
@@ -45,10 +45,10 @@ export class LogLane implements LaneOwner {
   /** Hold their key already: run again, or freed by a run of an earlier ownership. */
   readonly #again = new Fifo<LogEntry>();
   /** Wait for such a run. */
-  readonly #blocked = new Map<LogEntry['lock'], LogEntry>();
+  readonly #blocked = new Map<Lock, LogEntry>();
   readonly #reruns = new Map<LogEntry, () => void>();
   /** Done by a run of an earlier ownership before they were read here. */
-  readonly #early = new Set<bigint>();
+  readonly #early = new Map<bigint, LogRun>();
   #drain: DrainHoles | undefined;
   #bytes = 0;
   #isPaused = false;
@@ -67,7 +67,7 @@ export class LogLane implements LaneOwner {
       from: committed ?? origin,
       commitFrom: start === 'latest',
     });
-    runs.owner = this;
+    for (const run of runs.own(this)) this.#adopt(run);
   }
 
   /** Aborts when the lane is lost. */
@@ -90,7 +90,7 @@ export class LogLane implements LaneOwner {
     for (const record of records) {
       const entry = createLogEntry(record, receivedAtMs, this.#options.isRetry);
       if (!this.ledger.add(entry)) continue;
-      if (this.#early.delete(entry.position)) {
+      if (this.#isDoneEarly(entry)) {
         entry.record = undefined;
         this.ledger.done(entry);
         continue;
@@ -131,28 +131,27 @@ export class LogLane implements LaneOwner {
     this.#bytes -= entry.record?.body.byteLength ?? 0;
     entry.record = undefined;
     this.ledger.done(entry);
-    if (this.gone.aborted) return this.#options.runs.owner !== undefined;
+    if (this.gone.aborted) return this.#options.runs.hasOwner;
     this.#moved();
     return true;
   }
 
   /** A run is over and settled; without an outcome the record runs again later. */
   end(entry: LogEntry): void {
-    const { lock, position, done } = entry;
-    this.#options.runs.end(lock, { position, isDone: done, starter: this });
+    this.#options.runs.end(entry, this);
     if (this.gone.aborted) return;
-    if (done) this.#keys.done(entry.key);
+    if (entry.done) this.#keys.done(entry.key);
     else if (this.#drain !== undefined) this.#drain.giveUp(entry);
     else this.#runLater(entry);
     this.#options.changed(this);
   }
 
   /** A run that began under an earlier ownership is over. */
-  ended(lock: LogEntry['lock'], position: bigint, isDone: boolean): void {
-    if (isDone) this.#adopt(position);
-    const blocked = this.#blocked.get(lock);
+  ended(run: LogRun): void {
+    if (run.done) this.#adopt(run);
+    const blocked = this.#blocked.get(run.lock);
     if (blocked !== undefined) {
-      this.#blocked.delete(lock);
+      this.#blocked.delete(run.lock);
       this.#again.push(blocked);
     }
     this.#options.changed(this);
@@ -178,8 +177,7 @@ export class LogLane implements LaneOwner {
 
   /** The lane belongs to somebody else: what was not started is forgotten, what runs goes on. */
   drop(): void {
-    const { runs } = this.#options;
-    if (runs.owner === this) runs.owner = undefined;
+    this.#options.runs.disown(this);
     this.#clear();
     this.#gone.abort(new Error(`lane ${this.lane} was given up`));
   }
@@ -193,10 +191,18 @@ export class LogLane implements LaneOwner {
     return this.#seeks > MAX_SEEKS ? 'gap' : 'hole';
   }
 
-  #adopt(position: bigint): void {
-    const entry = this.ledger.find(position);
-    if (entry?.done === false) this.finish(entry);
-    else if (position >= this.ledger.end) this.#early.add(position);
+  #adopt(run: LogRun): void {
+    const entry = this.ledger.find(run.position);
+    if (entry === undefined) {
+      if (run.position >= this.ledger.end) this.#early.set(run.position, run);
+    } else if (!entry.done && entry.brokerAtMs === run.brokerAtMs) this.finish(entry);
+  }
+
+  #isDoneEarly({ position, brokerAtMs }: LogEntry): boolean {
+    const run = this.#early.get(position);
+    if (run === undefined) return false;
+    this.#early.delete(position);
+    return run.brokerAtMs === brokerAtMs;
   }
 
   #runLater(entry: LogEntry): void {

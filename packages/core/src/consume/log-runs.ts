@@ -3,9 +3,18 @@ import type { Lane } from '../driver/driver.ts';
 /** What runs one at a time in a lane: a key, or the position of a record without one. */
 export type Lock = string | bigint;
 
+/** A run and the record it was about. A topic made anew counts from 0 again: only with its time is a position a name. */
+export interface LogRun {
+  readonly lock: Lock;
+  readonly position: bigint;
+  readonly brokerAtMs: number;
+  /** Its outcome is durable. */
+  readonly done: boolean;
+}
+
 /** Who holds a lane's records now; told about runs that began under an earlier ownership. */
 export interface LaneOwner {
-  ended(lock: Lock, position: bigint, isDone: boolean): void;
+  ended(run: LogRun): void;
 }
 
 /**
@@ -14,7 +23,25 @@ export interface LaneOwner {
  */
 export class LaneRuns {
   readonly #running = new Set<Lock>();
-  owner: LaneOwner | undefined;
+  /** Outcomes that nobody could take: no more than ran when the lane was given up. */
+  #orphans: LogRun[] = [];
+  #owner: LaneOwner | undefined;
+
+  get hasOwner(): boolean {
+    return this.#owner !== undefined;
+  }
+
+  /** @returns the outcomes that came while nobody owned the lane. */
+  own(owner: LaneOwner): readonly LogRun[] {
+    this.#owner = owner;
+    const orphans = this.#orphans;
+    this.#orphans = [];
+    return orphans;
+  }
+
+  disown(owner: LaneOwner): void {
+    if (this.#owner === owner) this.#owner = undefined;
+  }
 
   isRunning(lock: Lock): boolean {
     return this.#running.has(lock);
@@ -25,10 +52,11 @@ export class LaneRuns {
   }
 
   /** The outcome goes to the present owner if it is another one than the starter. */
-  end(lock: Lock, outcome: { position: bigint; isDone: boolean; starter: LaneOwner }): void {
-    this.#running.delete(lock);
-    if (this.owner === outcome.starter) return;
-    this.owner?.ended(lock, outcome.position, outcome.isDone);
+  end(run: LogRun, starter: LaneOwner): void {
+    this.#running.delete(run.lock);
+    if (this.#owner === starter) return;
+    if (this.#owner !== undefined) this.#owner.ended(run);
+    else if (run.done) this.#orphans.push(run);
   }
 }
 

@@ -53,6 +53,36 @@ describe('a lane that is assigned again', () => {
     expect(member.settled).toEqual(['ok', 'ok']);
   });
 
+  it('takes outcomes of the time between as well', async () => {
+    log.assign('p#0', 1);
+    log.deliver('p#0', 1, 0, ['a', 'b']);
+    await clock.advance(0);
+    log.sink.revoked('p#0', 1);
+    work.end('a0');
+    await clock.advance(0);
+    log.assign('p#0', 2);
+    log.deliver('p#0', 2, 0, ['a', 'b']);
+    await clock.advance(COMMITTED_MS);
+    expect([work.started, log.commits.length]).toEqual([['a0', 'b1'], 1]);
+  });
+
+  it('takes no outcome for another record at the same position: the topic was made anew', async () => {
+    log.assign('p#0', 1);
+    log.deliver('p#0', 1, 0, ['a', 'b', 'c'], { brokerAtMs: 1 });
+    await clock.advance(0);
+    log.sink.revoked('p#0', 1);
+    work.end('a0');
+    await clock.advance(0);
+    log.assign('p#0', 2);
+    work.end('b1');
+    await clock.advance(0);
+    log.deliver('p#0', 2, 0, ['a', 'b', 'c'], { brokerAtMs: 2 });
+    work.end('c2');
+    await clock.advance(COMMITTED_MS);
+    expect(work.running).toEqual(['a0', 'b1', 'c2']);
+    expect(log.commits).toEqual([]);
+  });
+
   it('or does not come back: its ack is stale', async () => {
     log.assign('p#0', 1);
     log.deliver('p#0', 1, 0, ['a']);
