@@ -24,7 +24,7 @@ export function casesByProfile(names: readonly string[]): Listed {
   const listed = new Map<string, Set<string>>();
   for (const name of names) {
     const profile = /(?:^|[\s>])([a-z]+\/[a-z][a-z-]*)(?=$|[\s>])/.exec(name)?.[1];
-    const id = /(?:^|[\s>])([A-Z]\d{2})\b/.exec(name)?.[1];
+    const id = /(?:^|[\s>])([A-Z]\d{2})[a-z]?\b/.exec(name)?.[1];
     if (profile === undefined || id === undefined) continue;
     listed.set(profile, (listed.get(profile) ?? new Set()).add(id));
   }

@@ -1,0 +1,4 @@
+import { loadCases, runConformance } from '@ackord/conformance';
+import { memoryQueueProfile } from './conformance-profile.ts';
+
+runConformance(memoryQueueProfile, await loadCases());
