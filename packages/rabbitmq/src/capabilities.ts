@@ -4,9 +4,9 @@ import type { Capabilities } from '@ackord/core/driver';
  * Longest and shortest queue-level TTL used for a bucket. A quorum queue takes more than 2^32 - 1
  * (4.3.6 accepted ten years); the documents promise only 32 bits, which is 49 days.
  */
-export const BUCKET_MS: { readonly min: number; readonly max: number } = Object.freeze({
-  min: 1,
-  max: 4_294_967_295,
+export const BUCKET: { readonly minMs: number; readonly maxMs: number } = Object.freeze({
+  minMs: 1,
+  maxMs: 4_294_967_295,
 });
 
 /** Message id, type, correlation id, content type, routing key: short strings of AMQP 0-9-1. */
@@ -24,7 +24,7 @@ const HEADERS: { readonly count: number; readonly bytes: number } = Object.freez
 /** Profile `rabbitmq/ttl-buckets`. */
 export function ttlBuckets(maxMessageBytes: number): Capabilities {
   return Object.freeze<Capabilities>({
-    delays: [{ by: 'bucket', minMs: BUCKET_MS.min, maxMs: BUCKET_MS.max }],
+    delays: [{ by: 'bucket', ...BUCKET }],
     // x-delivery-count rises with a lost channel and basic.reject; nack, used to release, leaves it (4.3.6).
     nativeCount: 'failures',
     // A queue has several competing consumers; nothing keeps messages of one key together.

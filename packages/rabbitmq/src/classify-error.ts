@@ -1,9 +1,7 @@
-import type { FaultKind } from '@ackord/core/driver';
+import { classifyBy, type FaultKind, type FaultRow } from '@ackord/core/driver';
 
-/** Reply code of AMQP, or `code` of Node; undefined matches any. The first row that fits decides. */
-type Row = readonly [code: number | RegExp | undefined, text: RegExp | undefined, kind: FaultKind];
-
-const ROWS: readonly Row[] = [
+/** By reply code of AMQP or `code` of Node, and text. */
+const ROWS: readonly FaultRow[] = [
   [403, undefined, 'auth'],
   [404, undefined, 'missing'],
   [405, undefined, 'refused'],
@@ -31,33 +29,14 @@ const ROWS: readonly Row[] = [
   ],
 ];
 
+/** Refusals during the handshake carry the reply code in their text only. */
+const HANDSHAKE_CODE = /Handshake terminated by server: (\d{3})/;
+
 /** The kind of a raw client error. Looks at `cause` when the error itself says nothing. */
-export function classifyError(error: unknown): FaultKind {
-  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
-    const kind = kindOf(at);
-    if (kind !== undefined) return kind;
-  }
-  return 'unknown';
-}
+export const classifyError = (error: unknown): FaultKind => classifyBy(ROWS, error, HANDSHAKE_CODE);
 
 /** Exchange that a 404 of a publish names. */
 export function missingExchange(error: unknown): string | undefined {
   const text = error instanceof Error ? error.message : '';
   return /no exchange '(.*)' in vhost/s.exec(text)?.[1];
-}
-
-function kindOf(error: Error): FaultKind | undefined {
-  const code = codeOf(error);
-  const fits = ([wanted, text]: Row): boolean =>
-    (wanted === undefined ||
-      (wanted instanceof RegExp ? wanted.test(code) : `${wanted}` === code)) &&
-    (text === undefined || text.test(error.message));
-  return ROWS.find(fits)?.[2];
-}
-
-/** Refusals during the handshake carry the reply code in their text only. */
-function codeOf(error: Error): string {
-  const code: unknown = Reflect.get(error, 'code');
-  if (typeof code === 'number' || typeof code === 'string') return String(code);
-  return /Handshake terminated by server: (\d{3})/.exec(error.message)?.[1] ?? '';
 }

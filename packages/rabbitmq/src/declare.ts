@@ -50,8 +50,11 @@ async function applyOne(
   let found = false;
   try {
     await onOwnChannel(connection, async (channel) => {
-      if (mode === 'verify') await look(channel, resource);
-      found = mode === 'verify';
+      if (mode === 'verify') {
+        if (resource.kind === 'queue') await channel.checkQueue(resource.name);
+        else await channel.checkExchange(resource.name);
+        found = true;
+      }
       await declare(channel, resource);
     });
     return undefined;
@@ -62,12 +65,7 @@ async function applyOne(
   }
 }
 
-async function look(channel: AmqpChannel, { kind, name }: Resource): Promise<void> {
-  if (kind === 'queue') await channel.checkQueue(name);
-  else await channel.checkExchange(name);
-}
-
-/** On something that exists this compares the settings; `verify` reaches it only after `look`. */
+/** On something that exists this compares the settings; `verify` looks first whether it does. */
 async function declare(channel: AmqpChannel, { kind, name, settings }: Resource): Promise<void> {
   if (kind === 'queue') {
     await channel.assertQueue(name, { durable: true, arguments: settings });

@@ -13,7 +13,7 @@ export type { RabbitmqOptions } from './options.ts';
  *
  * Opens nothing until the bus starts; may be given to several buses.
  *
- * @throws TypeError on an unknown option or a bad value; the text never shows a URL.
+ * @throws MSG_CONFIG_INVALID on an unknown option or a bad value; the text never shows a URL.
  */
 export function rabbitmq(options: RabbitmqOptions): Driver {
   const settings = readOptions(options);
@@ -24,7 +24,7 @@ export function rabbitmq(options: RabbitmqOptions): Driver {
     plan: (topology) => createPlan(topology, settings.naming),
     classify: classifyError,
     async open(io) {
-      const connection = await connect(settings, io.signal, io.clock);
+      const connection = await connect(settings, io);
       sessions += 1;
       return new RabbitmqSession(sessions, connection, settings, io);
     },

@@ -1,5 +1,12 @@
 import type { ConnectionOptions } from 'node:tls';
-import { createNaming, type Naming } from './names.ts';
+import {
+  createNaming,
+  type NameRules,
+  type Naming,
+  OptionReader,
+  readServerUrls,
+  type ServerUrl,
+} from '@ackord/core/driver';
 
 export interface RabbitmqOptions {
   /** `amqp://` or `amqps://` URL of a node, or several that are tried in order. */
@@ -31,96 +38,51 @@ export interface RabbitmqOptions {
 }
 
 /** Options with their defaults, checked once. `nodes` hold credentials: never print them. */
-export interface Settings {
-  readonly nodes: readonly Node[];
-  readonly connectTimeoutMs: number;
-  readonly heartbeatSeconds: number;
+export interface Settings extends Readonly<Record<keyof typeof NUMBERS, number>> {
+  readonly nodes: readonly ServerUrl[];
   readonly naming: Naming;
   readonly connectionName: string;
-  readonly maxMessageBytes: number;
-  readonly consumerTimeoutMs: number;
   readonly tls: ConnectionOptions;
   readonly credentials: RabbitmqOptions['credentials'];
 }
 
-export interface Node {
-  readonly url: string;
-  /** `host:port`, safe to print. */
-  readonly shown: string;
-}
+/**
+ * RabbitMQ silently strips CR and LF and refuses the prefix `amq.`; other control characters cannot
+ * be typed by an operator. A name is a short string of AMQP 0-9-1.
+ */
+export const NAME_RULES: NameRules = Object.freeze({
+  allowed: /^\P{Cc}$/u,
+  escape: '%',
+  reserved: /^amq\./,
+  maxBytes: 255,
+});
 
-/** Default, least and greatest value. */
 const NUMBERS = Object.freeze({
-  connectTimeoutMs: [5_000, 1, 600_000],
+  connectTimeoutMs: { fallback: 5_000, min: 1, max: 600_000 },
   /** 16 bits on the wire. */
-  heartbeatSeconds: [10, 0, 65_535],
-  maxMessageBytes: [16_777_216, 1, 536_870_912],
-  consumerTimeoutMs: [1_800_000, 60_000, Number.MAX_SAFE_INTEGER],
-}) satisfies Readonly<Record<string, readonly [number, number, number]>>;
+  heartbeatSeconds: { fallback: 10, min: 0, max: 65_535 },
+  maxMessageBytes: { fallback: 16_777_216, min: 1, max: 536_870_912 },
+  consumerTimeoutMs: { fallback: 1_800_000, min: 60_000, max: Number.MAX_SAFE_INTEGER },
+});
 
-const OTHERS = ['url', 'prefix', 'names', 'connectionName', 'tls', 'credentials'];
-const KEYS: readonly string[] = Object.freeze([...OTHERS, ...Object.keys(NUMBERS)]);
+const OTHERS = ['url', 'prefix', 'names', 'connectionName', 'tls', 'credentials'] as const;
 
-/** @throws TypeError with a readable text on an unknown key or a bad value; never shows a URL. */
+/** @throws MSG_CONFIG_INVALID on an unknown key or a bad value; never shows a URL. */
 export function readOptions(options: RabbitmqOptions): Settings {
-  const unknown = Object.keys(options).find((key) => !KEYS.includes(key));
-  if (unknown !== undefined) {
-    throw new TypeError(`rabbitmq: unknown option "${unknown}". Known are ${KEYS.join(', ')}.`);
-  }
-  const names = options.names ?? {};
-  if (Object.keys(names).some((key) => key !== 'destinations' && key !== 'consumers')) {
-    throw new TypeError('rabbitmq: names takes { destinations, consumers } and nothing else.');
-  }
-  const heartbeatSeconds = integer(options, 'heartbeatSeconds');
+  const keys = Object.keys(NUMBERS) as (keyof typeof NUMBERS)[];
+  const read = new OptionReader('rabbitmq', options, [...OTHERS, ...keys]);
+  const { url, names = {}, tls = {}, credentials } = options;
+  new OptionReader('rabbitmq.names', names, ['destinations', 'consumers']);
+  const numbers = read.integers(NUMBERS);
+  const heartbeat = String(numbers.heartbeatSeconds);
   return Object.freeze({
-    nodes: readNodes(options.url, heartbeatSeconds),
-    connectTimeoutMs: integer(options, 'connectTimeoutMs'),
-    heartbeatSeconds,
-    naming: createNaming(text(options.prefix, 'prefix', ''), names),
-    connectionName: text(options.connectionName, 'connectionName', 'ackord'),
-    maxMessageBytes: integer(options, 'maxMessageBytes'),
-    consumerTimeoutMs: integer(options, 'consumerTimeoutMs'),
-    tls: options.tls ?? {},
-    credentials: options.credentials,
+    ...numbers,
+    nodes: readServerUrls('rabbitmq.url', url, { amqp: 5672, amqps: 5671 }, ({ searchParams }) =>
+      searchParams.set('heartbeat', heartbeat),
+    ),
+    naming: createNaming(NAME_RULES, { ...names, prefix: read.text('prefix', '') }),
+    connectionName: read.text('connectionName', 'ackord'),
+    tls,
+    credentials,
   });
-}
-
-function integer(options: RabbitmqOptions, key: keyof typeof NUMBERS): number {
-  const [fallback = 0, min = 0, max = 0] = NUMBERS[key];
-  const value = options[key] ?? fallback;
-  if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new TypeError(
-    `rabbitmq: ${key} is ${String(value)}; it must be a whole number from ${min} to ${max}. ` +
-      `Leave it out for the default ${fallback}.`,
-  );
-}
-
-function text(value: string | undefined, key: string, fallback: string): string {
-  if (value === undefined) return fallback;
-  if (typeof value === 'string') return value;
-  throw new TypeError(`rabbitmq: ${key} must be a string, not ${typeof value}.`);
-}
-
-function readNodes(given: string | readonly string[], heartbeatSeconds: number): readonly Node[] {
-  const urls = typeof given === 'string' ? [given] : given;
-  if (!Array.isArray(urls) || urls.length === 0) {
-    throw new TypeError(
-      'rabbitmq: url is missing. Give amqp://user:password@host:5672/vhost, or a list of them.',
-    );
-  }
-  return urls.map((url: unknown, at) => readNode(url, at, heartbeatSeconds));
-}
-
-function readNode(given: unknown, at: number, heartbeatSeconds: number): Node {
-  const url = typeof given === 'string' && URL.canParse(given) ? new URL(given) : undefined;
-  // The text is not shown: a URL that does not parse may still hold a password.
-  if (!url?.hostname || (url.protocol !== 'amqp:' && url.protocol !== 'amqps:')) {
-    throw new TypeError(
-      `rabbitmq: url number ${at + 1} is not an amqp:// or amqps:// URL with a host. ` +
-        'Percent-encode special characters of user and password.',
-    );
-  }
-  url.searchParams.set('heartbeat', String(heartbeatSeconds));
-  const port = url.port || (url.protocol === 'amqps:' ? '5671' : '5672');
-  return { url: url.href, shown: `${url.hostname}:${port}` };
 }

@@ -1,16 +1,24 @@
 import { Buffer } from 'node:buffer';
-import type { FaultKind, Outcome, Outgoing, RejectKind } from '@ackord/core/driver';
+import {
+  type FaultKind,
+  type Outcome,
+  type Outgoing,
+  type OutgoingLimits,
+  type RejectKind,
+  refuseOutgoing,
+  rejected,
+  type SendCall,
+} from '@ackord/core/driver';
 import { ID_BYTES } from './capabilities.ts';
 import { classifyError, missingExchange } from './classify-error.ts';
 import type { AmqpConfirmChannel } from './client.ts';
-import type { Sending } from './sending.ts';
 import { readAddress } from './topology.ts';
 import { publishTag, toProperties } from './wire-headers.ts';
 
-/** One confirm channel. Writes at once, reports each message once through its `Sending`. */
+/** One confirm channel. Writes at once, reports each message once through its `SendCall`. */
 export class Publisher {
   readonly channel: AmqpConfirmChannel;
-  readonly #maxBodyBytes: number;
+  readonly #limits: OutgoingLimits;
   readonly #isAlive: () => boolean;
   readonly #returned = new Set<number>();
   #lastTag = 0;
@@ -21,9 +29,9 @@ export class Publisher {
   /** Unconfirmed messages when the channel closed. One means that it is the guilty one. */
   #leftAtClose = 0;
 
-  constructor(channel: AmqpConfirmChannel, maxBodyBytes: number, isAlive: () => boolean) {
+  constructor(channel: AmqpConfirmChannel, bodyBytes: number, isAlive: () => boolean) {
     this.channel = channel;
-    this.#maxBodyBytes = maxBodyBytes;
+    this.#limits = { bodyBytes, bodySetting: 'max_message_size', mirrorBytes: ID_BYTES };
     this.#isAlive = isAlive;
     // A return always comes before the ack of its message.
     channel.on('return', (message) => {
@@ -43,19 +51,19 @@ export class Publisher {
     return this.#open;
   }
 
-  send(batch: readonly Outgoing[], sending: Sending): void {
+  send(batch: readonly Outgoing[], sending: SendCall): void {
     for (const [index, item] of batch.entries()) this.#publish(item, index, sending);
   }
 
-  #publish(item: Outgoing, index: number, sending: Sending): void {
+  #publish(item: Outgoing, index: number, sending: SendCall): void {
     const place = readAddress(item.to);
-    const refusal = place === undefined ? badAddress(item) : refusalOf(item, this.#maxBodyBytes);
+    // Before sending, because the broker would close the channel and take neighbours along.
+    const refusal = place === undefined ? badAddress(item) : refuseOutgoing(item, this.#limits);
     if (place === undefined || refusal !== undefined) {
       queueMicrotask(() => sending.end(index, refusal ?? badAddress(item)));
       return;
     }
-    const exchange = 'exchange' in place ? place.exchange : '';
-    const key = 'exchange' in place ? item.mirror.type : place.queue;
+    const { exchange, queue: key = item.mirror.type } = place;
     this.#lastTag += 1;
     const tag = this.#lastTag;
     const confirmed = (error: unknown): void => {
@@ -63,7 +71,8 @@ export class Publisher {
       if (this.#returned.delete(tag)) sending.end(index, unroutable(item));
       else if (!error) sending.end(index, CONFIRMED);
       else if (isNack(error)) sending.end(index, nacked(item, error));
-      else this.#endLate(index, exchange, sending, error);
+      // The channels of a dying connection close before it does: judge once both had their say.
+      else setImmediate(() => sending.end(index, this.#verdict(exchange, error)));
     };
     try {
       this.channel.publish(exchange, key, toBuffer(item.body), toProperties(item, tag), confirmed);
@@ -79,11 +88,6 @@ export class Publisher {
   #notSent(error: unknown): Outcome {
     if (!this.#isAlive()) return { is: 'unknown', why: 'session', error };
     return { is: 'together', kind: 'refused', stored: 'no', error };
-  }
-
-  /** The channels of a dying connection close before it does: judge once both had their say. */
-  #endLate(index: number, exchange: string, sending: Sending, error: unknown): void {
-    setImmediate(() => sending.end(index, this.#verdict(exchange, error)));
   }
 
   #verdict(exchange: string, fallback: unknown): Outcome {
@@ -110,48 +114,22 @@ function toRejectKind(kind: FaultKind): RejectKind {
   return kind === 'connection' || kind === 'cancelled' || kind === 'unknown' ? 'refused' : kind;
 }
 
-/** Found before sending, because the broker would close the channel and take neighbours along. */
-function refusalOf({ body, mirror, to }: Outgoing, maxBodyBytes: number): Outcome | undefined {
-  if (body.byteLength > maxBodyBytes) {
-    const text = `body of ${body.byteLength} bytes for ${to} is over the ${maxBodyBytes} bytes of max_message_size. Send a reference to the data, or raise the limit of server and driver.`;
-    return rejected('too-large', text);
-  }
-  for (const field of SHORT_STRINGS) {
-    const text = mirror[field] ?? '';
-    // No UTF-16 unit needs more than three bytes, so most texts are not measured.
-    const bytes = text.length * 3 <= ID_BYTES ? 0 : Buffer.byteLength(text);
-    if (bytes > ID_BYTES) {
-      const over = `${field} of ${bytes} bytes for ${to} is over the ${ID_BYTES} bytes that AMQP carries. Shorten it.`;
-      return rejected('invalid', over);
-    }
-  }
-  return undefined;
-}
-
-const SHORT_STRINGS = ['id', 'type', 'correlationId', 'contentType'] as const;
-
-const rejected = (kind: RejectKind, text: string, cause?: unknown): Outcome => ({
-  is: 'rejected',
-  kind,
-  error: new Error(`rabbitmq: ${text}`, { cause }),
-});
-
 const badAddress = ({ to }: Outgoing): Outcome =>
   rejected(
     'invalid',
-    `"${to}" is not an address of this driver, which are x:<exchange> and q:<queue>. Take it from plan.address().`,
+    `rabbitmq: "${to}" is not an address of this driver, which are x:<exchange> and q:<queue>. Take it from plan.address().`,
   );
 
 const unroutable = ({ to, mirror }: Outgoing): Outcome =>
   rejected(
     'unroutable',
-    `no queue takes type "${mirror.type}" at ${to}. Start its consumer once, or create the queue.`,
+    `rabbitmq: no queue takes type "${mirror.type}" at ${to}. Start its consumer once, or create the queue.`,
   );
 
 /** Header tables over 64 KiB throw a RangeError in amqplib. */
 function unencodable({ to }: Outgoing, error: unknown): Outcome {
   const tooLarge = error instanceof RangeError && error.message.includes('field table');
-  const text = `the message for ${to} cannot be encoded. Shorten its headers or the address.`;
+  const text = `rabbitmq: the message for ${to} cannot be encoded. Shorten its headers or the address.`;
   return rejected(tooLarge ? 'too-large' : 'invalid', text, error);
 }
 
@@ -159,7 +137,7 @@ function unencodable({ to }: Outgoing, error: unknown): Outcome {
 const nacked = ({ to }: Outgoing, error: unknown): Outcome =>
   rejected(
     'throttled',
-    `a queue behind ${to} refused the message (nack): it is full or has no majority. Free it, or send again later.`,
+    `rabbitmq: a queue behind ${to} refused the message (nack): it is full or has no majority. Free it, or send again later.`,
     error,
   );
 

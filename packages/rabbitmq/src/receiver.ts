@@ -1,16 +1,17 @@
-import type {
-  Clock,
-  Delivery,
-  Fault,
-  QueueReceiver,
-  QueueSink,
-  Settle,
-  Settled,
-  Token,
+import {
+  type Clock,
+  type Delivery,
+  type Fault,
+  type QueueReceiver,
+  type QueueSink,
+  type Settle,
+  type Settled,
+  SettleLedger,
+  type Token,
+  whenAborted,
 } from '@ackord/core/driver';
 import { classifyError } from './classify-error.ts';
 import type { AmqpChannel, AmqpMessage } from './client.ts';
-import { Unsettled } from './unsettled.ts';
 import { deliveryCount, fromHeaders } from './wire-headers.ts';
 
 /** Prefetch is a 16-bit field. */
@@ -31,7 +32,7 @@ export class Receiver implements QueueReceiver {
   readonly queue: string;
   readonly #options: ReceiverOptions;
   readonly #channel: AmqpChannel;
-  readonly #unsettled: Unsettled;
+  readonly #unsettled: SettleLedger<number>;
   readonly #sink: QueueSink;
   #consumerTag: string | undefined;
   #window = 0;
@@ -49,7 +50,11 @@ export class Receiver implements QueueReceiver {
     this.queue = queue;
     this.#options = options;
     this.#channel = channel;
-    this.#unsettled = new Unsettled(channel);
+    // A second ack of the same tag makes the broker close the channel (406). `nack` does not count as a failure.
+    this.#unsettled = new SettleLedger<number>({
+      ack: (deliveryTag, upTo) => channel.ack({ fields: { deliveryTag } }, upTo),
+      release: (deliveryTag, upTo) => channel.nack({ fields: { deliveryTag } }, upTo, true),
+    });
     let cause: unknown;
     channel.on('error', (error: unknown) => {
       cause = error;
@@ -199,11 +204,5 @@ export class Receiver implements QueueReceiver {
     };
   }
 }
-
-const whenAborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 
 const stale = (): Settled => 'stale';

@@ -1,17 +1,19 @@
-import type {
-  Capabilities,
-  Depth,
-  Drift,
-  Fault,
-  Finding,
-  OpenOptions,
-  Outcome,
-  Outgoing,
-  QueueReceiver,
-  QueueSession,
-  QueueSink,
-  Resource,
-  Source,
+import {
+  type Capabilities,
+  type Depth,
+  type Drift,
+  type Fault,
+  type Finding,
+  type OpenOptions,
+  type Outcome,
+  type Outgoing,
+  type QueueReceiver,
+  type QueueSession,
+  type QueueSink,
+  type Resource,
+  SendCall,
+  type Source,
+  settledWithin,
 } from '@ackord/core/driver';
 import { ttlBuckets } from './capabilities.ts';
 import { classifyError } from './classify-error.ts';
@@ -21,7 +23,6 @@ import { findings } from './doctor.ts';
 import type { Settings } from './options.ts';
 import { Publisher } from './publisher.ts';
 import { Receiver } from './receiver.ts';
-import { Sending } from './sending.ts';
 import { bucketsInto, readAddress } from './topology.ts';
 
 /** One connection with a confirm channel, and a channel for each receiver. */
@@ -46,9 +47,9 @@ export class RabbitmqSession implements QueueSession {
     this.#settings = settings;
     this.#io = io;
     this.lost = this.#watch();
-    connection.on('blocked', (reason: unknown) =>
-      io.notice({ kind: 'blocked', error: new Error(`RabbitMQ takes no messages: ${reason}`) }),
-    );
+    connection.on('blocked', (reason: unknown) => {
+      io.notice({ kind: 'blocked', error: new Error(`RabbitMQ takes no messages: ${reason}`) });
+    });
     connection.on('unblocked', () => io.notice({ kind: 'unblocked' }));
   }
 
@@ -63,14 +64,11 @@ export class RabbitmqSession implements QueueSession {
   ): void {
     if (batch.length === 0) return;
     let used: Publisher | undefined;
-    const sending = new Sending(batch.length, signal, done, () => {
+    const sending = new SendCall(batch.length, signal, done, () => {
       // A close that fails means that the channel went with its connection.
       if (alone) used?.channel.close().catch(() => {});
     });
-    if (signal.aborted) {
-      queueMicrotask(() => sending.endAll(aborted(signal)));
-      return;
-    }
+    if (signal.aborted) return;
     if (!alone && this.#publisher?.open) {
       this.#publisher.send(batch, sending);
       return;
@@ -123,26 +121,21 @@ export class RabbitmqSession implements QueueSession {
     return this.#closing;
   }
 
-  /** Channels first: the connection's close overtakes acks that are still in a channel's buffer. */
   async #close(): Promise<void> {
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const cancel = this.#io.clock.after(this.#settings.connectTimeoutMs, () => {
-      this.#connection.connection.stream?.destroy();
-      resolve();
-    });
-    await Promise.race([this.#closeAll(), late]);
-    cancel();
+    const { clock } = this.#io;
+    const inTime = await settledWithin(clock, this.#settings.connectTimeoutMs, this.#closeAll());
+    if (!inTime) this.#connection.connection.stream?.destroy();
     this.#alive = false;
   }
 
+  /**
+   * Channels first: the connection's close overtakes acks that are still in a channel's buffer.
+   * Rejects when the connection is lost meanwhile: nothing is left to close then.
+   */
   async #closeAll(): Promise<void> {
-    try {
-      await Promise.all([...this.#receivers].map((receiver) => receiver.close()));
-      if (this.#publisher?.open) await this.#publisher.channel.close();
-      if (this.#alive) await this.#connection.close();
-    } catch {
-      // Lost while closing: nothing is left to close.
-    }
+    await Promise.all([...this.#receivers].map((receiver) => receiver.close()));
+    if (this.#publisher?.open) await this.#publisher.channel.close();
+    if (this.#alive) await this.#connection.close();
   }
 
   #watch(): Promise<Fault> {
@@ -162,17 +155,14 @@ export class RabbitmqSession implements QueueSession {
   }
 
   #sharedPublisher(): Promise<Publisher> {
-    this.#opening ??= this.#openPublisher().then(
-      (publisher) => {
+    this.#opening ??= this.#openPublisher()
+      .then((publisher) => {
         this.#publisher = publisher;
-        this.#opening = undefined;
         return publisher;
-      },
-      (error: unknown) => {
+      })
+      .finally(() => {
         this.#opening = undefined;
-        throw error;
-      },
-    );
+      });
     return this.#opening;
   }
 
@@ -183,20 +173,13 @@ export class RabbitmqSession implements QueueSession {
 
   /** Nothing was sent. With a living connection the cause is its limit of channels. */
   #notOpened(error: unknown): Outcome {
-    return this.#alive
-      ? { is: 'rejected', kind: 'throttled', error }
-      : { is: 'unknown', why: 'session', error };
+    if (this.#alive) return { is: 'rejected', kind: 'throttled', error };
+    return { is: 'unknown', why: 'session', error };
   }
 }
 
-const aborted = (signal: AbortSignal): Outcome => ({
-  is: 'unknown',
-  why: 'aborted',
-  error: signal.reason,
-});
-
 function queueOf({ address }: Source): string {
-  const place = readAddress(address);
-  if (place !== undefined && 'queue' in place) return place.queue;
+  const queue = readAddress(address)?.queue;
+  if (queue !== undefined) return queue;
   throw new Error(`rabbitmq: "${address}" is not a queue. Take sources from plan.sources().`);
 }

@@ -1,17 +1,23 @@
-import type {
-  Address,
-  Plan,
-  Resource,
-  Source,
-  Target,
-  Topology,
-  TopologyConsumer,
+import {
+  type Address,
+  type Naming,
+  type Plan,
+  type Resource,
+  refuseDelay,
+  refuseLongType,
+  refuseSharedNames,
+  type Target,
+  type Topology,
+  type TopologyConsumer,
 } from '@ackord/core/driver';
-import { BUCKET_MS, ID_BYTES } from './capabilities.ts';
-import type { Naming } from './names.ts';
+import { BUCKET, ID_BYTES } from './capabilities.ts';
 
 /** Where a message goes: an exchange with the type as routing key, or straight into a queue. */
-export type Place = { readonly exchange: string } | { readonly queue: string };
+export interface Place {
+  /** Empty for a queue: the default exchange. */
+  readonly exchange: string;
+  readonly queue?: string;
+}
 
 /** `x:` names an exchange, `q:` a queue; the rest is the physical name. */
 export const exchangeAddress = (exchange: string): Address => `x:${exchange}`;
@@ -22,7 +28,7 @@ export function readAddress(address: Address): Place | undefined {
   const name = address.slice(2);
   if (name === '') return undefined;
   if (address.startsWith('x:')) return { exchange: name };
-  return address.startsWith('q:') ? { queue: name } : undefined;
+  return address.startsWith('q:') ? { exchange: '', queue: name } : undefined;
 }
 
 /**
@@ -42,18 +48,25 @@ const READ_QUEUE: Readonly<Record<string, unknown>> = Object.freeze({
  * sees a retry and no retry waits behind the backlog.
  */
 export function createPlan(topology: Topology, naming: Naming): Plan {
-  const resources: Resource[] = [];
-  const exchanges = new Set(topology.destinations.map(({ name }) => naming.exchange(name)));
-  for (const name of exchanges)
-    resources.push({ kind: 'exchange', name, settings: { type: 'topic' } });
-  for (const consumer of topology.consumers) resources.push(...queuesOf(consumer, naming));
-  for (const consumer of topology.consumers) resources.push(...bindingsOf(consumer, naming));
-  refuseTwins(resources);
-  const delays = new Map(topology.consumers.map(({ name, delaysMs }) => [name, new Set(delaysMs)]));
+  const { destinations, consumers } = topology;
+  const exchanges = new Set(destinations.map(({ name }) => naming.destination(name)));
+  const resources: Resource[] = [
+    ...Array.from(exchanges, (name) => ({ kind: 'exchange', name, settings: { type: 'topic' } })),
+    ...consumers.flatMap((consumer) => queuesOf(consumer, naming)),
+    ...consumers.flatMap((consumer) => bindingsOf(consumer, naming)),
+  ];
+  refuseSharedNames(resources, 'queue');
+  const buckets = new Set(
+    consumers.flatMap(({ name, delaysMs }) => delaysMs.map((ms) => naming.retry(name, ms))),
+  );
   return Object.freeze<Plan>({
     resources: Object.freeze(resources),
-    address: (target) => addressOf(target, naming, delays),
-    sources: (consumer) => sourcesOf(consumer, naming),
+    address: (target) => addressOf(target, naming, buckets),
+    sources: (consumer) => [
+      { address: queueAddress(naming.consumer(consumer)), consumer, feed: 'live' },
+      { address: queueAddress(naming.retry(consumer)), consumer, feed: 'retry' },
+      { address: queueAddress(naming.parking(consumer)), consumer, feed: 'parking' },
+    ],
   });
 }
 
@@ -67,45 +80,32 @@ export function bucketsInto(resources: readonly Resource[], queue: string): read
 function addressOf(
   target: Target,
   naming: Naming,
-  delays: ReadonlyMap<string, ReadonlySet<number>>,
+  buckets: ReadonlySet<string>,
 ): readonly Address[] {
   switch (target.at) {
     case 'destination':
-      return [exchangeAddress(naming.exchange(target.name))];
+      return [exchangeAddress(naming.destination(target.name))];
     case 'redrive':
       return [queueAddress(naming.retry(target.consumer))];
     case 'parking':
       return [queueAddress(naming.parking(target.consumer))];
     case 'retry': {
       const { consumer, delayMs } = target;
+      const bucket = delayMs === undefined ? '' : naming.retry(consumer, delayMs);
       // A delay without a bucket has no place.
-      if (delayMs === undefined || !delays.get(consumer)?.has(delayMs)) return [];
-      return [queueAddress(naming.bucket(consumer, delayMs))];
+      return buckets.has(bucket) ? [queueAddress(bucket)] : [];
     }
   }
 }
 
-function sourcesOf(consumer: string, naming: Naming): readonly Source[] {
-  return [
-    { address: queueAddress(naming.queue(consumer)), consumer, feed: 'live' },
-    { address: queueAddress(naming.retry(consumer)), consumer, feed: 'retry' },
-    { address: queueAddress(naming.parking(consumer)), consumer, feed: 'parking' },
-  ];
-}
-
 function queuesOf({ name, delaysMs }: TopologyConsumer, naming: Naming): Resource[] {
   const retry = naming.retry(name);
+  const read = [naming.consumer(name), retry, naming.parking(name)];
   return [
-    { kind: 'queue', name: naming.queue(name), settings: READ_QUEUE },
-    { kind: 'queue', name: retry, settings: READ_QUEUE },
-    { kind: 'queue', name: naming.parking(name), settings: READ_QUEUE },
-    ...[...new Set(delaysMs)].map((delayMs): Resource => {
-      refuseDelay(name, delayMs);
-      return {
-        kind: 'queue',
-        name: naming.bucket(name, delayMs),
-        settings: bucket(delayMs, retry),
-      };
+    ...read.map((queue) => ({ kind: 'queue', name: queue, settings: READ_QUEUE })),
+    ...Array.from(new Set(delaysMs), (delayMs) => {
+      refuseDelay(name, delayMs, BUCKET);
+      return { kind: 'queue', name: naming.retry(name, delayMs), settings: bucket(delayMs, retry) };
     }),
   ];
 }
@@ -121,47 +121,16 @@ const bucket = (delayMs: number, into: string): Readonly<Record<string, unknown>
 });
 
 function bindingsOf(consumer: TopologyConsumer, naming: Naming): Resource[] {
-  const queue = naming.queue(consumer.name);
+  const queue = naming.consumer(consumer.name);
   const keys = consumer.types.length === 0 ? ['#'] : new Set(consumer.types);
   const bindings: Resource[] = [];
   for (const from of consumer.from) {
-    const exchange = naming.exchange(from);
+    const exchange = naming.destination(from);
     for (const key of keys) {
-      refuseType(consumer.name, key);
+      refuseLongType(consumer.name, key, ID_BYTES);
       const name = `${exchange} -[${key}]-> ${queue}`;
       bindings.push({ kind: 'binding', name, settings: { exchange, queue, key } });
     }
   }
   return bindings;
-}
-
-function refuseDelay(consumer: string, delayMs: number): void {
-  if (Number.isInteger(delayMs) && delayMs >= BUCKET_MS.min && delayMs <= BUCKET_MS.max) return;
-  const range = `the whole milliseconds from ${BUCKET_MS.min} to ${BUCKET_MS.max} that a bucket holds`;
-  throw new Error(
-    `rabbitmq: retry delay of ${delayMs} ms of "${consumer}" is outside ${range}. Change its retry policy.`,
-  );
-}
-
-function refuseType(consumer: string, type: string): void {
-  const bytes = Buffer.byteLength(type);
-  if (bytes <= ID_BYTES) return;
-  throw new Error(
-    `rabbitmq: type "${type}" of "${consumer}" has ${bytes} bytes; a routing key takes ${ID_BYTES}. Shorten it.`,
-  );
-}
-
-/** Two roles in one queue would read each other's messages: `a.retry` beside `a`, or a careless override. */
-function refuseTwins(resources: readonly Resource[]): void {
-  const seen = new Set<string>();
-  for (const { kind, name } of resources) {
-    if (kind !== 'queue') continue;
-    if (seen.has(name)) {
-      throw new Error(
-        `rabbitmq: two consumers need the queue "${name}". ".retry", ".retry.<delay>" and ".parking" ` +
-          'after the name of a consumer are taken; rename one or give it an override in `names`.',
-      );
-    }
-    seen.add(name);
-  }
 }

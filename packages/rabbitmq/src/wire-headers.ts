@@ -1,5 +1,4 @@
-import { Buffer } from 'node:buffer';
-import type { Outgoing, RawHeaders } from '@ackord/core/driver';
+import { headerText, type Outgoing, type RawHeaders } from '@ackord/core/driver';
 import type { Options } from 'amqplib';
 import type { AmqpHeaders } from './client.ts';
 
@@ -38,7 +37,7 @@ export function toProperties({ mirror, headers }: Outgoing, tag: number): Option
 export function fromHeaders(headers: AmqpHeaders): RawHeaders {
   const read: Record<string, string> = {};
   for (const name in headers) {
-    if (name !== PUBLISH_TAG) read[name] = toText(headers[name]);
+    if (name !== PUBLISH_TAG) read[name] = headerText(headers[name]);
   }
   return read;
 }
@@ -57,18 +56,3 @@ export function publishTag(headers: AmqpHeaders): number | undefined {
 
 // The first letter sorts out nearly every name before the pattern runs.
 const isBrokerOwned = (name: string): boolean => /^[xcb]/i.test(name) && BROKER_OWNED.test(name);
-
-function toText(value: unknown): string {
-  if (typeof value === 'string') return value;
-  if (Buffer.isBuffer(value)) return value.toString();
-  if (typeof value !== 'object' || value === null) return String(value);
-  try {
-    return JSON.stringify(value, plain) ?? '';
-  } catch {
-    // A nested value that JSON cannot hold; headers are read on the way to parking, which must not fail.
-    return Object.prototype.toString.call(value);
-  }
-}
-
-const plain = (_: string, value: unknown): unknown =>
-  typeof value === 'bigint' ? value.toString() : value;

@@ -27,13 +27,17 @@ it.each([
   ['an unknown key', { url, prefetch: 5 }, /unknown option "prefetch"/],
   ['no url', {}, /url is missing/],
   ['an empty list', { url: [] }, /url is missing/],
-  ['another protocol', { url: 'http://user:hidden@rabbit' }, /number 1 is not an amqp/],
-  ['a bad second node', { url: [url, 'amqp://user:hid den@@@'] }, /number 2 is not an amqp/],
+  ['another protocol', { url: 'http://user:hidden@rabbit' }, /"number 1": expected a URL/],
+  ['a bad second node', { url: [url, 'amqp://user:hid den@@@'] }, /"number 2": expected a URL/],
   ['a timeout of zero', { url, connectTimeoutMs: 0 }, /connectTimeoutMs is 0/],
-  ['a timeout as text', { url, connectTimeoutMs: '5s' }, /connectTimeoutMs is 5s/],
+  ['a timeout as text', { url, connectTimeoutMs: '5s' }, /connectTimeoutMs is "5s"/],
   ['a heartbeat of 16 bits and one', { url, heartbeatSeconds: 65_536 }, /0 to 65535/],
-  ['names of something else', { url, names: { queues: {} } }, /names takes/],
-  ['a prefix that is no text', { url, prefix: 5 }, /prefix must be a string/],
+  [
+    'names of something else',
+    { url, names: { queues: {} } },
+    /rabbitmq.names .* known are destinations, consumers/,
+  ],
+  ['a prefix that is no text', { url, prefix: 5 }, /prefix is 5: expected a string/],
 ])('refuses %s without showing a password', (_, options, text) => {
   let thrown: unknown;
   try {
@@ -41,7 +45,7 @@ it.each([
   } catch (error) {
     thrown = error;
   }
-  expect(thrown).toBeInstanceOf(TypeError);
+  expect(thrown).toMatchObject({ code: 'MSG_CONFIG_INVALID' });
   expect(String(thrown)).toMatch(text);
   expect(String(thrown)).not.toMatch(/hidden/);
 });
