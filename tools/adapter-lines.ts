@@ -1,4 +1,4 @@
-// `node tools/adapter-lines.ts`: lines per adapter, and broker names in core or postgres.
+// `node tools/adapter-lines.ts`: lines of code per adapter, and broker names in core or postgres.
 import { checkAdapters } from './steps/adapter-lines.ts';
 import { StepFailed } from './steps/report.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { brokerNames } from '../steps/adapter-lines.ts';
+import { brokerNames, linesOfCode } from '../steps/adapter-lines.ts';
 
 it('finds a broker named in code, with its line', () => {
   const source =
@@ -16,4 +16,10 @@ it.each([
   'const coordinates = 1;',
 ])('lets pass: %s', (source) => {
   expect(brokerNames(source)).toEqual([]);
+});
+
+it('counts lines of code, without blanks and comment lines', () => {
+  const source =
+    "/**\n * About.\n */\n\nconst url = 'https://x'; // where\n  // why\n/* one */ const b = 1;\n\t\nrun();\n";
+  expect(linesOfCode(source)).toBe(3);
 });
