@@ -1,5 +1,5 @@
 import type { RetryOptions } from '@ackord/core';
-import type { Order } from '../../examples/orders/src/order-line.ts';
+import type { Order } from '../../examples/orders/src/contracts.ts';
 import type { Observation } from './observations.ts';
 import type { TroublePlan } from './trouble.ts';
 

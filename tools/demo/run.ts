@@ -33,6 +33,8 @@ const PLACING = 3;
 /** What has not ended by then counts as lost. */
 const DEADLINE_MS = 150_000;
 const POLL_MS = 200;
+/** Longest wait for the kill, which a file without a good order never sees. */
+const REVIVAL_MS = 5_000;
 const NO_OUTAGE = 'none';
 
 /** Feeds the lines, makes the trouble, waits until everything has ended, and counts. */
@@ -57,15 +59,14 @@ export async function run(options: RunOptions): Promise<Outcome> {
     const show = new Show(world, lines, progress);
     await world.startInventory(commitToDieAt(lines));
     let dead: string | undefined;
-    death.promise
-      .then(async (messageId) => {
-        dead = messageId;
-        progress.note(`consumer killed after COMMIT and before its ack, at ${messageId}`);
-        await Promise.all([world.startInventory(), world.startInventory()]);
-        progress.note('two consumers started in its place');
-      })
-      .catch(failure.reject);
-    const stage = { world, show, signal, progress };
+    const revived = death.promise.then(async (messageId) => {
+      dead = messageId;
+      progress.note(`consumer killed after COMMIT and before its ack, at ${messageId}`);
+      await Promise.all([world.startInventory(), world.startInventory()]);
+      progress.note('two consumers started in its place');
+    });
+    revived.catch(failure.reject);
+    const stage = { world, show, signal, progress, revived };
     const fed = feed(lines, stage).then(async (outage) => {
       await untilEnded(stage);
       return outage;
@@ -110,12 +111,15 @@ interface Stage {
   readonly world: World;
   readonly show: Show;
   readonly signal: AbortSignal;
+  readonly progress: Progress;
+  /** There are consumers again after the kill. */
+  readonly revived: Promise<void>;
 }
 
 /** Resolves once every line is placed or injected and the outage in the middle is over. */
 async function feed(
   lines: readonly InputLine[],
-  { world, show, signal, progress }: Stage & { readonly progress: Progress },
+  { world, show, signal, progress, revived }: Stage,
 ): Promise<string> {
   let next = 0;
   let outage: Promise<string> | undefined;
@@ -123,8 +127,11 @@ async function feed(
     for (let line = lines[next]; line !== undefined && !signal.aborted; line = lines[next]) {
       next += 1;
       if (next >= lines.length / 2 && outage === undefined) {
-        progress.note('the database goes away');
-        outage = world.outage();
+        // One trouble at a time, so that consumers feel both.
+        outage = Promise.race([revived, sleep(REVIVAL_MS)]).then(() => {
+          progress.note('the database goes away');
+          return world.outage();
+        });
         // Awaited below, which is not reached when placing fails first.
         outage.catch(() => undefined);
       }

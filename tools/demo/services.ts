@@ -1,4 +1,4 @@
-import type { Order } from '../../examples/orders/src/order-line.ts';
+import type { Order } from '../../examples/orders/src/contracts.ts';
 import type { ChildSetup, FromChild } from './child-setup.ts';
 import { ServiceProcess } from './service-process.ts';
 import type { WorldOptions } from './world.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Order } from '../../examples/orders/src/order-line.ts';
+import type { Order } from '../../examples/orders/src/contracts.ts';
 import type { Observations } from './observations.ts';
 import type { RawMessage } from './read-orders.ts';
 import type { TroublePlan } from './trouble.ts';

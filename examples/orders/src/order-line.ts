@@ -1,19 +1,10 @@
 import { z } from 'zod';
+import { Order } from './contracts.ts';
 
-/** Readable in every log, and nothing that a database or a broker refuses. */
-const name = z.string().regex(/^[\p{L}\p{N}][\p{L}\p{N}._:-]{0,99}$/u, {
-  error: 'must be 1 to 100 letters, digits, dots, colons, dashes or underscores',
-});
-
-const OrderLine = z.object({
-  orderId: name,
-  sku: name,
-  count: z.int().positive().max(1_000_000),
+const OrderLine = Order.extend({
   /** Given: the line is a message of another shop, in that version of the contract. */
   schemaVersion: z.int().positive().optional(),
 });
-
-export type Order = Omit<z.infer<typeof OrderLine>, 'schemaVersion'>;
 
 /** A line of the input, or why it is no order. */
 export type ReadLine =

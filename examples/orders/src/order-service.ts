@@ -1,8 +1,7 @@
 import { type Bus, createBus, on } from '@ackord/core';
 import type { SqlTx } from '@ackord/core/store';
 import { postgres, type SqlPool } from '@ackord/postgres';
-import { OrderCreated, ReservationRejected } from './contracts.ts';
-import type { Order } from './order-line.ts';
+import { type Order, OrderCreated, ReservationRejected } from './contracts.ts';
 import { RETRY, type ServiceOptions } from './service.ts';
 import { inTransaction } from './transaction.ts';
 
