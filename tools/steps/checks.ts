@@ -1,6 +1,7 @@
 import { globSync } from 'node:fs';
 import { checkAdapters } from './adapter-lines.ts';
 import { command } from './command.ts';
+import { docs } from './docs.ts';
 import { type Step, StepFailed } from './report.ts';
 
 /** Folders whose imports are checked. */
@@ -33,6 +34,7 @@ export function checks(): Step[] {
         return undefined;
       },
     },
+    ...docs(),
   ];
 }
 
