@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { blockOf, codeOf, fileLinksOf } from '../docs/code-blocks.ts';
 import { writeCode } from '../docs/code-folder.ts';
+import { deadAnchors } from '../docs/dead-anchors.ts';
 import { command } from './command.ts';
 import { type Step, StepFailed } from './report.ts';
 
@@ -33,6 +34,8 @@ export function docs(): Step[] {
         checkRootLinks();
         const { code, output } = await command(['vitepress', 'build', 'docs'], { signal });
         if (code !== 0) throw new StepFailed(output);
+        const dead = deadAnchors('docs/.vitepress/dist');
+        if (dead.length > 0) throw new StepFailed(dead.join('\n'));
         return undefined;
       },
     },
