@@ -79,7 +79,8 @@ async function inboxOurs(order: TrialOrder, pool: Pool): Promise<Figures> {
   const bus = createBus({
     producer: PRODUCER,
     broker: rabbitmq(driverOptions(order)),
-    store: postgres({ pool }),
+    // Prepared, as the statements of the raw loop are.
+    store: postgres({ pool, prepare: true }),
     relay: false,
     destinations: [stockReserved.destination],
   });

@@ -18,6 +18,8 @@ export interface SqlClient {
   removeListener?(event: 'error', listener: (error: Error) => void): unknown;
   /** Present from pg 8.23: statements are sent without waiting for the answers before. */
   pipeline?: boolean;
+  /** The socket below, so that statements that are sent together leave in one write. */
+  readonly connection?: { readonly stream?: { cork?(): void; uncork?(): void } };
 }
 
 /** Fits a `pg.Pool`. `pglitePool` gives the same over PGlite. */
@@ -31,4 +33,6 @@ export interface SqlPool {
 export interface Statement {
   readonly text: string;
   readonly values?: readonly unknown[];
+  /** Prepared once per connection under this name, where the client can. */
+  readonly name?: string;
 }

@@ -36,10 +36,7 @@ export class Connection {
       if (this.#lost) throw this.#lost;
       return await this.#client.query(text, values && [...values]);
     } catch (error) {
-      this.#mark(error);
-      // pg emits its `error` only when the socket has closed, which is later.
-      if (isConnectionLoss(error)) this.#lost ??= asError(error);
-      throw error;
+      throw this.#failed(error);
     }
   }
 
@@ -84,12 +81,18 @@ export class Connection {
   }
 
   async #together(statements: readonly Statement[]): Promise<readonly Answer[]> {
-    const before = this.#client.pipeline;
-    this.#client.pipeline = true;
-    const sent = statements.map(({ text, values }) => this.query(text, values));
-    const answers = await Promise.allSettled(sent);
+    const client = this.#client as CallbackClient;
+    const lost = this.#lost;
+    if (lost) return statements.map(() => ({ status: 'rejected', reason: this.#failed(lost) }));
+    const before = client.pipeline;
+    client.pipeline = true;
+    const { stream } = client.connection ?? {};
+    stream?.cork?.();
+    const sent = answersOf(client, statements, (error) => this.#failed(error));
+    stream?.uncork?.();
+    const answers = await sent;
     // Only after the last answer: pg loses statements in flight when the mode changes.
-    if (before !== undefined && !this.#given) this.#client.pipeline = before;
+    if (before !== undefined && !this.#given) client.pipeline = before;
     return answers;
   }
 
@@ -103,8 +106,54 @@ export class Connection {
     return answers;
   }
 
+  #failed(error: unknown): unknown {
+    this.#mark(error);
+    // pg emits its `error` only when the socket has closed, which is later.
+    if (isConnectionLoss(error)) this.#lost ??= asError(error);
+    return error;
+  }
+
   readonly #onLost = (error: Error): void => {
     this.#mark(error);
     this.#lost ??= error;
   };
+}
+
+/** The form of pg without a promise for each statement, which costs as much as the statement itself. */
+type CallbackClient = Omit<SqlClient, 'query'> & {
+  query(
+    statement: string | Statement,
+    values: readonly unknown[] | undefined,
+    ended: (error: unknown, result?: SqlResult) => void,
+  ): unknown;
+};
+
+function answersOf(
+  client: CallbackClient,
+  statements: readonly Statement[],
+  failed: (error: unknown) => unknown,
+): Promise<readonly Answer[]> {
+  return new Promise((resolve) => {
+    const answers: Answer[] = [];
+    let left = statements.length;
+    for (const [at, statement] of statements.entries()) {
+      const ended = (error: unknown, value?: SqlResult): void => {
+        if (answers[at] !== undefined) return;
+        answers[at] =
+          value === undefined || error
+            ? { status: 'rejected', reason: failed(error) }
+            : { status: 'fulfilled', value };
+        left -= 1;
+        if (left === 0) resolve(answers);
+      };
+      const { text, values, name } = statement;
+      // pg copies an object slowly, so only what has a name comes as one.
+      const result =
+        name === undefined
+          ? client.query(text, values, ended)
+          : client.query(statement, undefined, ended);
+      // A wrapper around pg may know promises only.
+      if (result instanceof Promise) result.then((value: SqlResult) => ended(null, value), ended);
+    }
+  });
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { asError, bounded } from './bounded.ts';
 import type { SqlPool, SqlResult, Statement } from './client.ts';
 import { Connection } from './connection.ts';
@@ -13,23 +14,26 @@ export class Database {
   readonly #pool: SqlPool;
   readonly #pipelined: boolean;
   readonly #errors = new WeakSet<object>();
-  readonly #texts = new Map<string, string>();
+  readonly #prepare: boolean;
+  readonly #texts = new Map<string, { readonly text: string; readonly name?: string }>();
 
   constructor(options: ResolvedOptions) {
     this.schema = options.schema;
     this.timeoutMs = options.statementTimeoutMs;
     this.#pool = options.pool;
     this.#pipelined = options.pipeline === 'auto';
+    this.#prepare = options.prepare;
   }
 
   /** The statement with the name of the schema in it. */
   sql(text: string, ...values: readonly unknown[]): Statement {
     let ready = this.#texts.get(text);
     if (ready === undefined) {
-      ready = inSchema(text, this.schema);
+      const whole = inSchema(text, this.schema);
+      ready = this.#prepare ? { text: whole, name: nameOf(whole) } : { text: whole };
       this.#texts.set(text, ready);
     }
-    return { text: ready, values };
+    return { ...ready, values };
   }
 
   async connect(signal?: AbortSignal): Promise<Connection> {
@@ -85,6 +89,11 @@ export class Database {
   raised(error: unknown): boolean {
     return typeof error === 'object' && error !== null && this.#errors.has(error);
   }
+}
+
+/** The same for the same text in every process, so that a pooler may share it. At most 63 bytes. */
+function nameOf(text: string): string {
+  return `ackord_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`;
 }
 
 /** Statements name their tables as `{schema}.table`. */

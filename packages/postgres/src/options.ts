@@ -10,6 +10,12 @@ export interface PostgresOptions {
   readonly statementTimeoutMs?: number;
   /** `auto`: the library's own statements are sent together where the client can (pg 8.23). Default `auto`. */
   readonly pipeline?: 'auto' | false;
+  /**
+   * True: the library's own statements are prepared once per connection (pg 8.23), which saves the
+   * server their planning. Poolers between must keep named statements (PgBouncer from 1.21 in
+   * transaction mode). Default false.
+   */
+  readonly prepare?: boolean;
 }
 
 export type ResolvedOptions = Required<PostgresOptions>;
@@ -20,6 +26,7 @@ const DEFAULTS = Object.freeze({
   schema: DEFAULT_SCHEMA,
   statementTimeoutMs: 10_000,
   pipeline: 'auto',
+  prepare: false,
 } as const);
 
 const KNOWN: ReadonlySet<string> = new Set(['pool', ...Object.keys(DEFAULTS)]);
@@ -37,7 +44,10 @@ export function resolveOptions(options: PostgresOptions): ResolvedOptions {
       expected: `one of the options ${[...KNOWN].join(', ')}`,
     });
   }
-  const { pool, schema, statementTimeoutMs, pipeline } = { ...DEFAULTS, ...given(options) };
+  const { pool, schema, statementTimeoutMs, pipeline, prepare } = {
+    ...DEFAULTS,
+    ...given(options),
+  };
   const check = (option: string, value: unknown, fits: boolean, expected: string): void => {
     if (!fits) throw configInvalid({ option: `postgres.${option}`, value, expected });
   };
@@ -50,7 +60,8 @@ export function resolveOptions(options: PostgresOptions): ResolvedOptions {
     'whole milliseconds, at least 1',
   );
   check('pipeline', pipeline, pipeline === 'auto' || pipeline === false, "'auto' or false");
-  return Object.freeze({ pool, schema, statementTimeoutMs, pipeline });
+  check('prepare', prepare, typeof prepare === 'boolean', 'true or false');
+  return Object.freeze({ pool, schema, statementTimeoutMs, pipeline, prepare });
 }
 
 /** Names go into the statements as they are. @throws MSG_CONFIG_INVALID */

@@ -8,6 +8,7 @@ import { insertRows, MESSAGE_ONCE } from './sql/outbox.sql.ts';
 
 /** A statement takes at most 65,535 parameters; small texts are planned faster. */
 const ROWS_PER_STATEMENT = 200;
+const MOST_PREPARED_ROWS = 4;
 
 /** Multi-row inserts in the order of the messages, which is the order of publishing. */
 export function insertStatements(
@@ -17,7 +18,14 @@ export function insertStatements(
   const statements: Statement[] = [];
   for (let at = 0; at < messages.length; at += ROWS_PER_STATEMENT) {
     const part = messages.slice(at, at + ROWS_PER_STATEMENT);
-    statements.push(database.sql(insertRows(part.length), ...part.flatMap(rowValues)));
+    const {
+      text,
+      name,
+      values = [],
+    } = database.sql(insertRows(part.length), ...part.flatMap(rowValues));
+    // Each number of rows is a statement of its own; rare ones are not worth being kept prepared.
+    const kept = name !== undefined && part.length <= MOST_PREPARED_ROWS;
+    statements.push(kept ? { text, name, values } : { text, values });
   }
   return statements;
 }

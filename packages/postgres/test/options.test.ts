@@ -12,6 +12,7 @@ it.each([
   [{ pool, statementTimeoutMs: 0 }, 'postgres.statementTimeoutMs'],
   [{ pool, statementTimeoutMs: 1.5 }, 'postgres.statementTimeoutMs'],
   [{ pool, pipeline: true }, 'postgres.pipeline'],
+  [{ pool, prepare: 'yes' }, 'postgres.prepare'],
 ])('refuses %j and names the option', (options, name) => {
   expect(() => postgres(options as never)).toThrow(
     expect.objectContaining({ code: 'MSG_CONFIG_INVALID', message: expect.stringContaining(name) }),

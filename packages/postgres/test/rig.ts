@@ -1,5 +1,12 @@
 import type { Claim, OutboxMessage, SlotLease, SqlTx, UnitOfWork } from '@ackord/core/store';
-import { hashSlot, migrate, type PostgresStore, postgres, type SqlPool } from '@ackord/postgres';
+import {
+  hashSlot,
+  migrate,
+  type PostgresOptions,
+  type PostgresStore,
+  postgres,
+  type SqlPool,
+} from '@ackord/postgres';
 
 /** A database to test against. */
 export interface Server {
@@ -20,7 +27,7 @@ let made = 0;
 
 export async function openRig(
   { pool }: Server,
-  options: { readonly statementTimeoutMs?: number; readonly pipeline?: 'auto' | false } = {},
+  options: Omit<PostgresOptions, 'pool' | 'schema'> = {},
 ): Promise<Rig> {
   made += 1;
   const schema = `t${process.pid}_${Date.now().toString(36)}_${made}`;

@@ -7,12 +7,16 @@ describeBroker('waits on the database', startPostgres, (broker: () => PostgresBr
   let pool: pg.Pool;
   let rig: Rig;
   let waits = 0;
+  let writes = 0;
   beforeAll(async () => {
     pool = new pg.Pool({ connectionString: broker().url, max: 1 });
     rig = await openRig({ pool });
     const client = await pool.connect();
     countWaits(client, () => {
       waits += 1;
+    });
+    countWrites(client, () => {
+      writes += 1;
     });
     client.release();
   });
@@ -29,10 +33,12 @@ describeBroker('waits on the database', startPostgres, (broker: () => PostgresBr
     'are three for the happy path, one of them the handler’s (guarded: %s)',
     async (guarded) => {
       waits = 0;
+      writes = 0;
       const unit = await handle(guarded);
       const outbox = [outgoing(crypto.randomUUID()), outgoing(crypto.randomUUID())];
       await unit.commit({ outcomes: [{ outcome: 'stale', version: 1 }], outbox });
       expect(waits).toBe(3);
+      expect(writes, 'what is sent together leaves in one write').toBe(3);
     },
   );
 
@@ -40,6 +46,24 @@ describeBroker('waits on the database', startPostgres, (broker: () => PostgresBr
     waits = 0;
     await (await handle(guarded)).fail([failure(1)]);
     expect(waits).toBe(3);
+  });
+
+  it('are three with prepared statements, which the connection keeps', async () => {
+    const prepared = await openRig({ pool }, { prepare: true });
+    for (const id of ['m1', 'm2']) {
+      waits = 0;
+      const unit = await begin(prepared, claim(id));
+      await unit.tx.query('select 1');
+      await unit.commit({ outcomes: [{ outcome: 'applied' }], outbox: [outgoing(`o-${id}`)] });
+      expect(waits).toBe(3);
+    }
+    const { rows } = await pool.query<{ uses: number }>(
+      `select (generic_plans + custom_plans)::int as uses from pg_prepared_statements
+       where name like 'ackord\\_%' and statement like $1`,
+      [`%"${prepared.schema}"%`],
+    );
+    expect(rows).toEqual([{ uses: 2 }, { uses: 2 }, { uses: 2 }]);
+    await prepared.store.close();
   });
 
   it('are more without pipelining, so that the counter is known to count', async () => {
@@ -67,4 +91,18 @@ function countWaits(client: pg.PoolClient, count: () => void): void {
     answered = false;
     return write(...args);
   }) as typeof stream.write;
+}
+
+/** What the stream hands to its socket: one call for all that was corked. */
+function countWrites(client: pg.PoolClient, count: () => void): void {
+  const { stream } = (
+    client as unknown as { readonly connection: { readonly stream: import('node:net').Socket } }
+  ).connection;
+  for (const name of ['_write', '_writev'] as const) {
+    const write = stream[name]?.bind(stream) as (...args: unknown[]) => void;
+    stream[name] = (...args: unknown[]) => {
+      count();
+      write(...args);
+    };
+  }
 }

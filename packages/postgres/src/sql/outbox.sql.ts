@@ -19,8 +19,15 @@ const CASTS = [
   'int',
 ] as const;
 
+/** The insert of one row, which is the usual one. */
+const INSERT_ONE = rowsText(1);
+
 /** One statement for `rows` rows; each `$n` once and in order. */
 export function insertRows(rows: number): string {
+  return rows === 1 ? INSERT_ONE : rowsText(rows);
+}
+
+function rowsText(rows: number): string {
   const row = (at: number): string =>
     `(${CASTS.map((cast, column) => `$${at * CASTS.length + column + 1}::${cast}`).join(', ')})`;
   return INSERT + Array.from({ length: rows }, (_, at) => row(at)).join(', ');
