@@ -7,6 +7,7 @@ import type { Interceptor } from '../observe/steps.ts';
 import type { Sender, SendOutcome } from '../publish/sender.ts';
 import type { FencedRow, OutboxRow, OutboxStore } from '../store/outbox-store.ts';
 import type { Clock } from '../time/clock.ts';
+import { withDeadline } from '../time/deadline.ts';
 import { settledWithin, wait } from '../time/wait.ts';
 import { toOutgoing } from './row-message.ts';
 import { SlotHolder } from './slot-holder.ts';
@@ -40,7 +41,10 @@ interface Held {
   readonly row: OutboxRow;
   readonly fence: FencedRow;
   readonly lane: string | undefined;
-  tries: number;
+  /** Sends that did not end well; an outage counts, for the back-off only. */
+  failures: number;
+  /** Sends that found nobody. */
+  unroutable: number;
 }
 
 /**
@@ -132,19 +136,16 @@ export class Relay<Tx> {
     const leases = this.#slots.leases();
     const limit = Math.min(FETCH_LIMIT, this.#room());
     if (leases.length === 0 || limit === 0) return 0;
-    const rows = await store.fetch({
-      leases,
-      brokers: [broker],
-      limit,
-      except: [...this.#held.keys()],
-      signal: AbortSignal.timeout(STATEMENT_DEADLINE_MS),
-    });
+    const except = [...this.#held.keys()];
+    const rows = await this.#bounded('reading the outbox', (signal) =>
+      store.fetch({ leases, brokers: [broker], limit, except, signal }),
+    );
     for (const row of rows) {
       const epoch = this.#slots.epochOf(row.slot);
       if (epoch === undefined || this.#held.has(row.seq)) continue;
       const fence = { seq: row.seq, slot: row.slot, epoch };
       const lane = row.key === undefined ? undefined : `${row.target}\0${row.key}`;
-      const held: Held = { row, fence, lane, tries: 0 };
+      const held: Held = { row, fence, lane, failures: 0, unroutable: 0 };
       this.#held.set(row.seq, held);
       this.#lanes.push(held, lane);
     }
@@ -161,27 +162,40 @@ export class Relay<Tx> {
   }
 
   async #send(held: Held): Promise<void> {
-    const { sender, publishTimeoutMs, ready, intercept } = this.#options;
-    const { row } = held;
     while (this.#mayGoOn(held)) {
-      const applied = ready(row.destination);
-      if (applied !== undefined) await applied;
-      const sent = sender.send(toOutgoing(row), { deadlineMs: publishTimeoutMs });
-      if (intercept !== undefined) {
-        await intercept('outbox.publish.sent', { messageId: row.messageId });
-      }
-      const outcome = await sent;
-      if (outcome.is === 'confirmed') {
-        if (intercept !== undefined) {
-          await intercept('outbox.confirmed', { messageId: row.messageId });
+      try {
+        const outcome = await this.#publish(held.row);
+        if (outcome.is === 'confirmed') {
+          this.#remove(held);
+          return;
         }
-        this.#remove(held);
-        return;
+        if (await this.#refused(held, outcome)) return;
+        const { error } = outcome;
+        this.#options.events.emit({
+          event: 'outbox.delayed',
+          messageId: held.row.messageId,
+          error,
+        });
+      } catch (error) {
+        this.#storeFailed('relaying a row', error);
       }
-      if (await this.#refused(held, outcome)) return;
-      if (!(await this.#backOff(held, outcome))) break;
+      if (!(await this.#backOff(held))) break;
     }
-    this.#forget(held);
+    this.#giveUp(held);
+  }
+
+  async #publish(row: OutboxRow): Promise<SendOutcome> {
+    const { sender, publishTimeoutMs, ready, intercept } = this.#options;
+    const { messageId } = row;
+    const applied = ready(row.destination);
+    if (applied !== undefined) await applied;
+    const sent = sender.send(toOutgoing(row), { deadlineMs: publishTimeoutMs });
+    if (intercept !== undefined) await intercept('outbox.publish.sent', { messageId });
+    const outcome = await sent;
+    if (outcome.is === 'confirmed' && intercept !== undefined) {
+      await intercept('outbox.confirmed', { messageId });
+    }
+    return outcome;
   }
 
   /** The lease is checked by local time, before each send: a relay that was frozen sends nothing old. */
@@ -191,25 +205,33 @@ export class Relay<Tx> {
   }
 
   async #refused(held: Held, outcome: SendOutcome): Promise<boolean> {
-    if (outcome.is !== 'rejected' || !isForGood(outcome.kind, held.tries)) return false;
+    if (outcome.is !== 'rejected') return false;
+    if (outcome.kind === 'unroutable') held.unroutable += 1;
+    if (!isForGood(outcome.kind, held.unroutable)) return false;
     const { store, events } = this.#options;
     const { kind, error } = outcome;
     const text = error instanceof Error ? error.message : String(error);
     const reason = { kind, text: text.slice(0, 512), blocks: true };
-    await store.refuse(held.fence, reason, AbortSignal.timeout(STATEMENT_DEADLINE_MS));
+    await this.#bounded('refusing a row', (signal) => store.refuse(held.fence, reason, signal));
     events.emit({ event: 'outbox.refused', messageId: held.row.messageId, kind, error });
-    // Later rows of the aggregate stay behind the refused one; the store leaves them out.
-    for (const later of this.#lanes.cut(held.lane)) this.#held.delete(later.row.seq);
-    this.#forget(held);
+    this.#giveUp(held);
     return true;
   }
 
-  async #backOff(held: Held, outcome: SendOutcome): Promise<boolean> {
-    const { clock, random, events, backoff } = this.#options;
-    if (outcome.is === 'rejected') held.tries += 1;
-    const error = 'error' in outcome ? outcome.error : undefined;
-    events.emit({ event: 'outbox.delayed', messageId: held.row.messageId, error });
-    return await wait(clock, backoffMs(held.tries, random(), backoff), this.#stopping.signal);
+  async #backOff(held: Held): Promise<boolean> {
+    const { clock, random, backoff } = this.#options;
+    held.failures += 1;
+    return await wait(
+      clock,
+      backoffMs(held.failures - 1, random(), backoff),
+      this.#stopping.signal,
+    );
+  }
+
+  /** The row stays in the outbox; later rows of its aggregate must not overtake it. */
+  #giveUp(held: Held): void {
+    for (const later of this.#lanes.cut(held.lane)) this.#held.delete(later.row.seq);
+    this.#forget(held);
   }
 
   #remove(held: Held): void {
@@ -226,7 +248,7 @@ export class Relay<Tx> {
         const chunk = this.#confirmed.splice(0, REMOVE_LIMIT);
         const fences = chunk.map(({ fence }) => fence);
         try {
-          await store.remove(fences, AbortSignal.timeout(STATEMENT_DEADLINE_MS));
+          await this.#bounded('deleting sent rows', (signal) => store.remove(fences, signal));
           const oldestMs = Math.min(...chunk.map(({ row }) => row.createdAtMs));
           events.emit({
             event: 'outbox.sent',
@@ -251,6 +273,10 @@ export class Relay<Tx> {
     if (!this.#stopping.signal.aborted) this.#startReady();
   }
 
+  #bounded<T>(what: string, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return withDeadline(this.#options.clock, STATEMENT_DEADLINE_MS, what, run);
+  }
+
   #busySlots(): readonly number[] {
     return [...new Set([...this.#held.values()].map(({ row }) => row.slot))];
   }
@@ -264,7 +290,7 @@ const FETCH_LIMIT = 500;
 const REMOVE_LIMIT = 100;
 
 /** The same row fails again: no outage of the destination, but the row itself. */
-function isForGood(kind: RejectKind, tries: number): boolean {
+function isForGood(kind: RejectKind, unroutable: number): boolean {
   if (kind === 'invalid' || kind === 'too-large') return true;
-  return kind === 'unroutable' && tries + 1 >= UNROUTABLE_TRIES;
+  return kind === 'unroutable' && unroutable >= UNROUTABLE_TRIES;
 }

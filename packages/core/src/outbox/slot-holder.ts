@@ -1,5 +1,6 @@
 import type { OutboxStore, SlotLease } from '../store/outbox-store.ts';
 import type { Clock } from '../time/clock.ts';
+import { withDeadline } from '../time/deadline.ts';
 
 export interface SlotHolderOptions<Tx> {
   readonly owner: string;
@@ -23,8 +24,9 @@ export class SlotHolder<Tx> {
     const { clock, store, owner, leaseTtlMs } = this.#options;
     const askedAtMs = clock.now();
     if (askedAtMs - this.#renewedAtMs < leaseTtlMs / 3) return;
-    const signal = AbortSignal.timeout(leaseTtlMs);
-    const leases = await store.lease({ owner, ttlMs: leaseTtlMs, busy, signal });
+    const leases = await withDeadline(clock, leaseTtlMs, 'renewing slots', (signal) =>
+      store.lease({ owner, ttlMs: leaseTtlMs, busy, signal }),
+    );
     this.#renewedAtMs = askedAtMs;
     this.#epochs = new Map(leases.map(({ slot, epoch }) => [slot, epoch]));
   }
