@@ -1,18 +1,39 @@
-import type { RabbitmqManagement } from '@ackord/conformance/launchers';
+import type { RabbitmqBroker, RabbitmqManagement } from '@ackord/conformance/launchers';
+import { type Channel, type ChannelModel, connect } from 'amqplib';
 import type { RawMessage } from './read-orders.ts';
 import type { RawParked } from './world.ts';
 
 /** More than the demo can park. */
 const MAX_PEEKED = 20_000;
 
-/** The queues of one run, read and written by the management API, past the library. */
+const CONNECT_MS = 10_000;
+
+interface Raw {
+  readonly api: RabbitmqManagement;
+  readonly connection: ChannelModel;
+  readonly channel: Channel;
+}
+
+/** The queues of one run, read and written by raw clients, past the library. */
 export class RabbitmqQueues {
   readonly #api: RabbitmqManagement;
+  readonly #connection: ChannelModel;
+  readonly #channel: Channel;
   readonly #prefix: string;
 
-  constructor(api: RabbitmqManagement, prefix: string) {
-    this.#api = api;
+  private constructor(raw: Raw, prefix: string) {
+    this.#api = raw.api;
+    this.#connection = raw.connection;
+    this.#channel = raw.channel;
     this.#prefix = prefix;
+  }
+
+  static async open({ management, url }: RabbitmqBroker, prefix: string): Promise<RabbitmqQueues> {
+    const connection = await connect(url, { timeout: CONNECT_MS });
+    const channel = await connection.createChannel();
+    // A failing call rejects by itself.
+    for (const emitter of [connection, channel]) emitter.on('error', () => {});
+    return new RabbitmqQueues({ api: management, connection, channel }, prefix);
   }
 
   /** @throws no queue took it. */
@@ -27,12 +48,17 @@ export class RabbitmqQueues {
     if (!answer.routed) throw new Error(`${exchange} has no queue for ${id}`);
   }
 
-  /** Messages, ready or not, in the parking lots or in all other queues of the run. */
+  /** Messages in the parking lots, or in all other queues and buckets of the run. */
   async count(which: 'parking' | 'others'): Promise<number> {
     const queues = (await this.#list('queues')) as readonly { name: string; messages?: number }[];
-    return queues
-      .filter(({ name }) => name.endsWith('.parking') === (which === 'parking'))
-      .reduce((sum, { messages = 0 }) => sum + messages, 0);
+    let sum = 0;
+    for (const { name, messages = 0 } of queues) {
+      if (name.endsWith('.parking') !== (which === 'parking')) continue;
+      // What waits is counted at once; the API also knows what was delivered, as of its last tick.
+      const { messageCount } = await this.#channel.checkQueue(name);
+      sum += Math.max(messageCount, messages);
+    }
+    return sum;
   }
 
   /** What the parking lot holds; it stays there. */
@@ -47,6 +73,10 @@ export class RabbitmqQueues {
       headers: properties.headers ?? {},
       body: Buffer.from(payload, 'base64').toString('utf8'),
     }));
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
   }
 
   /** Deletes the queues and exchanges of the run. */

@@ -12,7 +12,7 @@ import type { World, WorldOptions } from './world.ts';
 const RETRY: RetryOptions = { delays: ['1s', '2s', '5s', '10s'], maxAge: '15m' };
 
 const OUTAGE_MS = 2_000;
-/** Counts of queues in the management API are up to 5 s old, by the server's default. */
+/** The server counts deliveries in the hands of consumers every 5 s. */
 const QUIET_MS = 5_500;
 
 /** Real processes, a real broker and a real database. */
@@ -35,7 +35,7 @@ async function openWorld(brokers: DemoBrokers, options: WorldOptions): Promise<W
   // A connection that idles while the database is killed; the next query tells.
   pool.on('error', () => {});
   await createSchema(pool);
-  const queues = new RabbitmqQueues(rabbitmq.management, prefix);
+  const queues = await RabbitmqQueues.open(rabbitmq, prefix);
   const services = new Services(
     { rabbitmqUrl: rabbitmq.url, databaseUrl, prefix, retry: RETRY, plan: options.plan },
     options,
@@ -47,15 +47,7 @@ async function openWorld(brokers: DemoBrokers, options: WorldOptions): Promise<W
     place: (order) => services.place(order),
     inject: (message) => queues.publish(OrderCreated.destination, OrderCreated.type, message),
     startInventory: (killAtCommit) => services.startInventory(killAtCommit),
-    outage: async () => {
-      if (!postgres.owned) return 'none';
-      const startedAtMs = Date.now();
-      await postgres.kill();
-      await sleep(OUTAGE_MS);
-      await postgres.start();
-      const tookS = ((Date.now() - startedAtMs) / 1000).toFixed(1);
-      return `PostgreSQL was killed (SIGKILL) and back after ${tookS} s`;
-    },
+    outage: postgres.owned ? () => outageOf(postgres) : undefined,
     sql: async (text) => (await pool.query(text)).rows,
     backlog: () => queues.count('others'),
     parkedCount: () => queues.count('parking'),
@@ -68,10 +60,20 @@ async function openWorld(brokers: DemoBrokers, options: WorldOptions): Promise<W
         await pool.end();
         // In containers of this run all that goes with them.
         if (brokers.shared) await queues.remove();
+        await queues.close();
         if (!postgres.owned) await postgres.dropDatabase(name);
       } finally {
         await brokers.remove();
       }
     },
   };
+}
+
+async function outageOf(postgres: DemoBrokers['postgres']): Promise<string> {
+  const startedAtMs = Date.now();
+  await postgres.kill();
+  await sleep(OUTAGE_MS);
+  await postgres.start();
+  const tookS = ((Date.now() - startedAtMs) / 1000).toFixed(1);
+  return `PostgreSQL was killed (SIGKILL) and back after ${tookS} s`;
 }

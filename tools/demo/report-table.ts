@@ -31,7 +31,7 @@ export function table({ tally, dead, howKilled, outage, about, tookMs }: Outcome
     ['  earliest after due', lateness ? `${lateness.earliestMs} ms` : '-', 'never below 0'],
     ['killed after COMMIT, before ack', dead ? 1 : 0, dead ? howKilled : 'no commit to die at'],
     ['  effects of its message', dead ? dead.effects : '-', dead?.messageId ?? ''],
-    ['database outage', outage === 'none' ? 0 : 1, outage],
+    ['database outage', outage ? 1 : 0, outage ?? "left out: the database is not the demo's own"],
     ['lost', tally.lost.length, 'input without an end in SQL or parking lot'],
     ['double effects', tally.doubleEffects, 'SQL: more than one end for an order'],
   ];

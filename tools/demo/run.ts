@@ -14,7 +14,8 @@ export interface Outcome {
   /** Undefined: no message got as far as COMMIT at the consumer that was to die. */
   readonly dead: Dead | undefined;
   readonly howKilled: string;
-  readonly outage: string;
+  /** What was done to the database; undefined: it is not the demo's own. */
+  readonly outage: string | undefined;
   /** Invariants that do not hold. */
   readonly broken: readonly string[];
   readonly tookMs: number;
@@ -35,7 +36,6 @@ const DEADLINE_MS = 150_000;
 const POLL_MS = 200;
 /** Longest wait for the kill, which a file without a good order never sees. */
 const REVIVAL_MS = 5_000;
-const NO_OUTAGE = 'none';
 
 /** Feeds the lines, makes the trouble, waits until everything has ended, and counts. */
 export async function run(options: RunOptions): Promise<Outcome> {
@@ -120,18 +120,15 @@ interface Stage {
 async function feed(
   lines: readonly InputLine[],
   { world, show, signal, progress, revived }: Stage,
-): Promise<string> {
+): Promise<string | undefined> {
   let next = 0;
-  let outage: Promise<string> | undefined;
+  let outage: Promise<string | undefined> | undefined;
   const place = async (): Promise<void> => {
     for (let line = lines[next]; line !== undefined && !signal.aborted; line = lines[next]) {
       next += 1;
       if (next >= lines.length / 2 && outage === undefined) {
         // One trouble at a time, so that consumers feel both.
-        outage = Promise.race([revived, sleep(REVIVAL_MS)]).then(() => {
-          progress.note('the database goes away');
-          return world.outage();
-        });
+        outage = Promise.race([revived, sleep(REVIVAL_MS)]).then(() => outageIn(world, progress));
         // Awaited below, which is not reached when placing fails first.
         outage.catch(() => undefined);
       }
@@ -142,13 +139,21 @@ async function feed(
   };
   const showing = show.start(signal);
   await Promise.all(Array.from({ length: PLACING }, place));
-  const done = (await outage) ?? NO_OUTAGE;
-  progress.note(done);
+  const done = await outage;
   await showing.stop();
   signal.throwIfAborted();
   return done;
 }
 
+async function outageIn(world: World, progress: Progress): Promise<string | undefined> {
+  if (world.outage === undefined) return undefined;
+  progress.note('the database goes away');
+  const done = await world.outage();
+  progress.note(done);
+  return done;
+}
+
+/** Until nothing has been queued for a while: what has no end then is lost. */
 async function untilEnded({ world, show, signal }: Stage): Promise<void> {
   const giveUpAtMs = Date.now() + DEADLINE_MS;
   let quietSinceMs: number | undefined;

@@ -25,11 +25,11 @@ export interface World {
   inject(message: RawMessage): Promise<void>;
   /** Starts a consumer; with a number it dies at that commit of its own, after COMMIT and before its ack. */
   startInventory(killAtCommit?: number): Promise<void>;
-  /** Takes the database away and brings it back. Resolves to what was done. */
-  outage(): Promise<string>;
+  /** Takes the database away and brings it back. Resolves to what was done. Undefined: it is not the demo's own. */
+  readonly outage: (() => Promise<string>) | undefined;
   /** SQL on a connection of the demo's own. Rejects while the database is away. */
   sql(text: string): Promise<readonly Row[]>;
-  /** Messages in every queue and bucket but the parking lot. */
+  /** Messages in every queue and bucket but the parking lot; those in the hands of a consumer may be counted late. */
   backlog(): Promise<number>;
   parkedCount(): Promise<number>;
   /** All of the parking lot, which is left as it is. To be asked once: a broker may count how often. */
