@@ -2,13 +2,14 @@ import { type BusinessRejection, isBusinessRejection } from '../failure/failures
 import type { StepName } from '../observe/steps.ts';
 import { decideOrder } from '../order/decide-order.ts';
 import type { AttemptRow, Claim, ClaimOutcome, UnitOfWork } from '../store/inbox-store.ts';
+import { deadline } from '../time/deadline.ts';
 import { BufferedOutbox } from './buffered-outbox.ts';
 import { messageOf, parentOf } from './handler-message.ts';
 import type { InboxRunnerOptions } from './inbox-runner.ts';
 import type { PipelineResult, Verdict } from './incoming.ts';
-import { judgeFailure, parkedRecord } from './judge-failure.ts';
+import { givenUpReason, type Judgement, judgeFailure, parkedRecord } from './judge-failure.ts';
 import type { Runnable } from './pipeline.ts';
-import { afterwards, recordFailure } from './record-failure.ts';
+import { recordFailure } from './record-failure.ts';
 import type { TimedRun } from './timed-run.ts';
 
 /** `again`: undone, worth repeating at once inside the slot. */
@@ -102,12 +103,7 @@ export class InboxRun<Tx> {
       }
     }
     await unit.rollback();
-    const reason =
-      row.attempts >= settings.retry.maxAttempts
-        ? 'attempts'
-        : row.unknowns >= settings.retry.unknownMaxAttempts
-          ? 'unknown'
-          : 'permanent';
+    const reason = givenUpReason(settings.retry, row);
     const error = new Error(`parked by a decision after attempt ${row.attempts}`);
     const message = { ...judged, attempt: row.attempts, unknowns: row.unknowns };
     const record = parkedRecord(settings, reason, { message, error, row, nowMs });
@@ -137,22 +133,25 @@ export class InboxRun<Tx> {
   async #judge(error: unknown, storeDown: boolean): Promise<PipelineResult> {
     const { clock, events, judge, countsByBroker } = this.#options;
     const { judged, ref } = this.#message;
-    const row = this.#row;
-    const failed = { message: judged, error, row, nowMs: clock.now() };
-    let judgement = judgeFailure(judge, failed);
+    const unrecorded = countsByBroker ? { brokerCount: judged.incoming.nativeCount } : {};
+    const judgeBy = (row: AttemptRow | undefined, more = {}): Judgement =>
+      judgeFailure(judge, { message: judged, error, row, nowMs: clock.now(), ...more });
+    let judgement: Judgement | undefined;
+    if (storeDown) await this.#unit?.rollback();
     const recorded = storeDown
       ? 'no'
       : await recordFailure(this.#options, {
           unit: this.#unit,
+          row: this.#row,
           claim: this.#claim(true),
-          failure: judgement.record,
+          judge: (row) => {
+            judgement = judgeBy(this.#currentCycle(row));
+            return judgement.record;
+          },
           ref,
         });
-    if (storeDown) await this.#unit?.rollback();
     if (recorded === 'duplicate') return ACK;
-    if (recorded === 'no' && countsByBroker) {
-      judgement = judgeFailure(judge, { ...failed, brokerCount: judged.incoming.nativeCount });
-    }
+    if (recorded === 'no' || judgement === undefined) judgement = judgeBy(this.#row, unrecorded);
     events.emit({
       event: 'message.failed',
       ...ref,
@@ -171,11 +170,12 @@ export class InboxRun<Tx> {
 
   /** The handler took its effect back: claim and result are committed by a second transaction. */
   async #rejected(rejection: BusinessRejection, mayRepeat: boolean): Promise<Ended> {
-    const { store, writer, events } = this.#options;
+    const { store, writer, events, clock, settings } = this.#options;
     await this.#unit?.rollback();
     this.#unit = undefined;
+    const { signal, end } = deadline(clock, settings.handlerTimeoutMs, 'recording a rejection');
     try {
-      const unit = await store.inbox.begin([this.#claim(true)], afterwards(this.#options.settings));
+      const unit = await store.inbox.begin([this.#claim(true)], signal);
       this.#unit = unit;
       if (unit.claimed[0]?.fresh !== true) return await this.#duplicate(unit);
       const outbox = new BufferedOutbox(writer, unit.tx, parentOf(this.#message.judged));
@@ -186,6 +186,8 @@ export class InboxRun<Tx> {
     } catch (error) {
       if (isBusinessRejection(error)) return keep(error);
       return await this.failed(error, mayRepeat);
+    } finally {
+      end();
     }
     events.emit({ event: 'message.rejected', reason: rejection.message, ...this.#message.ref });
     return ACK;

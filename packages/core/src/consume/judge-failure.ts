@@ -2,7 +2,8 @@ import { type Classified, classify } from '../failure/classify.ts';
 import { describeError } from '../failure/describe-error.ts';
 import type { FailureClass } from '../failure/failure-class.ts';
 import { fingerprintOf, type ParkedRecord, type ParkReason } from '../parking/parked-message.ts';
-import { decideRetry } from '../retry/decide-retry.ts';
+import { decideRetry, type RetryDecision } from '../retry/decide-retry.ts';
+import type { RetryPolicy } from '../retry/retry-policy.ts';
 import type { AttemptFailure, AttemptRow } from '../store/inbox-store.ts';
 import type { ConsumerSettings } from './consumer-options.ts';
 import type { Judged, Verdict } from './incoming.ts';
@@ -46,17 +47,20 @@ export function judgeFailure(options: JudgeOptions, failed: FailedRun): Judgemen
   const attempt = Math.max(attemptNumber(failed.message, row), failed.brokerCount ?? 0);
   const unknowns = Math.max(row?.unknowns ?? 0, headers.unknowns) + (isUnknown ? 1 : 0);
   const message: Judged = { ...failed.message, attempt, unknowns };
-  const decision = decideRetry(settings.retry, {
-    failure: classified.failure,
-    attempt,
-    unknowns,
-    occurredAtMs,
-    firstFailedAtMs: row?.firstFailedAtMs ?? nowMs,
-    nowMs,
-    random: random(),
-    hold,
-    ...(classified.retryAfterMs !== undefined && { retryAfterMs: classified.retryAfterMs }),
-  });
+  const decision =
+    givenUp(settings.retry, row) ??
+    decideRetry(settings.retry, {
+      failure: classified.failure,
+      attempt,
+      unknowns,
+      occurredAtMs,
+      firstFailedAtMs: row?.firstFailedAtMs ?? nowMs,
+      nowMs,
+      random: random(),
+      hold,
+      // Another copy failed while this one waited: neither starts before the later of both.
+      retryAfterMs: Math.max(classified.retryAfterMs ?? 0, (row?.dueAtMs ?? 0) - nowMs),
+    });
   const described = describeError(error);
   const record: AttemptFailure = {
     attempt,
@@ -81,6 +85,18 @@ export function judgeFailure(options: JudgeOptions, failed: FailedRun): Judgemen
     record,
     verdict: { step: 'park', message, record: parkedRecord(settings, decision.reason, parked) },
   };
+}
+
+/** Another copy was parked: that decision stands for all of them. */
+function givenUp(policy: RetryPolicy, row: AttemptRow | undefined): RetryDecision | undefined {
+  if (row === undefined || row.dueAtMs !== undefined) return undefined;
+  return { step: 'park', reason: givenUpReason(policy, row) };
+}
+
+/** Why a message whose row has no due time was parked, as far as the row tells. */
+export function givenUpReason(policy: RetryPolicy, row: AttemptRow): ParkReason {
+  if (row.attempts >= policy.maxAttempts) return 'attempts';
+  return row.unknowns >= policy.unknownMaxAttempts ? 'unknown' : 'permanent';
 }
 
 /** The larger of the stored count and the header's: two copies after a crash share one budget. */

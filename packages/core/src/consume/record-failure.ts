@@ -1,13 +1,21 @@
 import type { EventOutlet, MessageRef } from '../observe/events.ts';
-import type { AttemptFailure, Claim, UnitOfWork } from '../store/inbox-store.ts';
+import type { AttemptFailure, AttemptRow, Claim, UnitOfWork } from '../store/inbox-store.ts';
 import type { Store } from '../store/store.ts';
+import type { Clock } from '../time/clock.ts';
+import { withDeadline } from '../time/deadline.ts';
 import type { ConsumerSettings } from './consumer-options.ts';
 
 export interface FailureToRecord<Tx> {
   /** The unit of the failed run, when it got that far. */
   readonly unit: UnitOfWork<Tx> | undefined;
+  /** The row that this unit read. */
+  readonly row: AttemptRow | undefined;
   readonly claim: Claim;
-  readonly failure: AttemptFailure;
+  /**
+   * Judges by the row that is there when the failure is recorded: while a run waited for a lock,
+   * or its connection broke, another copy may have failed and been put off.
+   */
+  readonly judge: (row: AttemptRow | undefined) => AttemptFailure;
   readonly ref: MessageRef;
 }
 
@@ -20,10 +28,12 @@ export async function recordFailure<Tx>(
     readonly store: Store<Tx>;
     readonly events: EventOutlet;
     readonly settings: ConsumerSettings;
+    readonly clock: Clock;
   },
-  { unit, claim, failure, ref }: FailureToRecord<Tx>,
+  { unit, row, claim, judge, ref }: FailureToRecord<Tx>,
 ): Promise<'yes' | 'no' | 'duplicate'> {
-  const { store, events, settings } = at;
+  const { store, events, settings, clock } = at;
+  const failure = judge(row);
   if (unit !== undefined) {
     try {
       await unit.fail([failure]);
@@ -34,21 +44,22 @@ export async function recordFailure<Tx>(
     }
   }
   try {
-    const fresh = await store.inbox.begin([claim], afterwards(settings));
-    if (fresh.claimed[0]?.fresh !== true) {
-      await fresh.rollback();
-      events.emit({ event: 'message.duplicate', ...ref });
-      return 'duplicate';
-    }
-    await fresh.fail([failure]);
-    return 'yes';
+    return await withDeadline(clock, settings.handlerTimeoutMs, RECORDING, async (signal) => {
+      const fresh = await store.inbox.begin([claim], signal);
+      const claimed = fresh.claimed[0];
+      if (claimed?.fresh !== true) {
+        await fresh.rollback();
+        events.emit({ event: 'message.duplicate', ...ref });
+        return 'duplicate';
+      }
+      await fresh.fail([judge(claimed.attempts)]);
+      return 'yes';
+    });
   } catch (error) {
-    events.emit({ event: 'store.failed', during: 'recording an attempt', error });
+    events.emit({ event: 'store.failed', during: RECORDING, error });
     return 'no';
   }
 }
 
 /** The run's own signal may have aborted; what is done after it has the same bound again. */
-export function afterwards({ handlerTimeoutMs }: ConsumerSettings): AbortSignal {
-  return AbortSignal.timeout(handlerTimeoutMs);
-}
+const RECORDING = 'recording an attempt';
