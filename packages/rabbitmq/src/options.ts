@@ -1,5 +1,6 @@
 import type { ConnectionOptions } from 'node:tls';
 import {
+  type Bounds,
   createNaming,
   type NameRules,
   type Naming,
@@ -37,8 +38,14 @@ export interface RabbitmqOptions {
   readonly credentials?: { readonly mechanism: string; response(): Buffer };
 }
 
+type NumberOption =
+  | 'connectTimeoutMs'
+  | 'heartbeatSeconds'
+  | 'maxMessageBytes'
+  | 'consumerTimeoutMs';
+
 /** Options with their defaults, checked once. `nodes` hold credentials: never print them. */
-export interface Settings extends Readonly<Record<keyof typeof NUMBERS, number>> {
+export interface Settings extends Readonly<Record<NumberOption, number>> {
   readonly nodes: readonly ServerUrl[];
   readonly naming: Naming;
   readonly connectionName: string;
@@ -57,7 +64,7 @@ export const NAME_RULES: NameRules = Object.freeze({
   maxBytes: 255,
 });
 
-const NUMBERS = Object.freeze({
+const NUMBERS: Readonly<Record<NumberOption, Bounds>> = Object.freeze({
   connectTimeoutMs: { fallback: 5_000, min: 1, max: 600_000 },
   /** 16 bits on the wire. */
   heartbeatSeconds: { fallback: 10, min: 0, max: 65_535 },
@@ -69,7 +76,7 @@ const OTHERS = ['url', 'prefix', 'names', 'connectionName', 'tls', 'credentials'
 
 /** @throws MSG_CONFIG_INVALID on an unknown key or a bad value; never shows a URL. */
 export function readOptions(options: RabbitmqOptions): Settings {
-  const keys = Object.keys(NUMBERS) as (keyof typeof NUMBERS)[];
+  const keys = Object.keys(NUMBERS) as NumberOption[];
   const read = new OptionReader('rabbitmq', options, [...OTHERS, ...keys]);
   const { url, names = {}, tls = {}, credentials } = options;
   new OptionReader('rabbitmq.names', names, ['destinations', 'consumers']);

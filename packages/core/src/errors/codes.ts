@@ -6,13 +6,59 @@ export interface ErrorCodeInfo {
   readonly failure: FailureClass | undefined;
 }
 
+/** Spelled out, since declarations are made file by file. */
+export type ErrorCode =
+  | 'MSG_CONFIG_INVALID'
+  | 'MSG_CONFIG_DELAY_UNSUPPORTED'
+  | 'MSG_CONFIG_DELAY_TOO_LONG'
+  | 'MSG_CONFIG_DEDUPE_WINDOW'
+  | 'MSG_CONFIG_NO_STORE'
+  | 'MSG_CONFIG_DUPLICATE_CONSUMER'
+  | 'MSG_CONFIG_UNKNOWN_DESTINATION'
+  | 'MSG_CONFIG_ORDER_UNSUPPORTED'
+  | 'MSG_CONNECT_UNREACHABLE'
+  | 'MSG_CONNECT_AUTH'
+  | 'MSG_CONNECT_FORBIDDEN'
+  | 'MSG_CONNECT_TOPOLOGY_MISSING'
+  | 'MSG_CONNECT_TOPOLOGY_DRIFT'
+  | 'MSG_CONNECT_CLOSED'
+  | 'MSG_PUBLISH_UNROUTABLE'
+  | 'MSG_PUBLISH_TOO_LARGE'
+  | 'MSG_PUBLISH_INVALID'
+  | 'MSG_PUBLISH_REFUSED'
+  | 'MSG_PUBLISH_THROTTLED'
+  | 'MSG_PUBLISH_AUTH'
+  | 'MSG_PUBLISH_UNCONFIRMED'
+  | 'MSG_PUBLISH_ABORTED'
+  | 'MSG_PUBLISH_CLOSED'
+  | 'MSG_CONSUME_HANDLER_TIMEOUT'
+  | 'MSG_CONSUME_INTAKE'
+  | 'MSG_CONSUME_COPY_UNCONFIRMED'
+  | 'MSG_SETTLE_STALE'
+  | 'MSG_CONTRACT_INVALID_JSON'
+  | 'MSG_CONTRACT_INVALID_ENVELOPE'
+  | 'MSG_CONTRACT_UNKNOWN_TYPE'
+  | 'MSG_CONTRACT_UNKNOWN_VERSION'
+  | 'MSG_CONTRACT_INVALID_DATA'
+  | 'MSG_CONTRACT_UPCAST_FAILED'
+  | 'MSG_CONTRACT_NO_ID'
+  | 'MSG_ORDER_VERSION_MISSING'
+  | 'MSG_STORE_SCHEMA'
+  | 'MSG_STORE_COMMIT_REFUSED'
+  | 'MSG_STORE_COMMIT_UNKNOWN'
+  | 'MSG_STORE_DUPLICATE_ID'
+  | 'MSG_STORE_TX_ENDED'
+  | 'MSG_STORE_UNAVAILABLE'
+  | 'MSG_PARK_UNREADABLE'
+  | 'MSG_SHUTDOWN_DEADLINE';
+
 const info = (failure: FailureClass | undefined, summary: string): ErrorCodeInfo => ({
   summary,
   failure,
 });
 
 /** Every code the library throws or reports. A published code never changes its meaning. */
-export const ERROR_CODES = {
+export const ERROR_CODES: Readonly<Record<ErrorCode, ErrorCodeInfo>> = {
   MSG_CONFIG_INVALID: info('permanent', 'An option has a value that is not accepted.'),
   MSG_CONFIG_DELAY_UNSUPPORTED: info(
     'permanent',
@@ -86,6 +132,4 @@ export const ERROR_CODES = {
   MSG_STORE_UNAVAILABLE: info('transient', 'The store could not be reached.'),
   MSG_PARK_UNREADABLE: info('permanent', 'A message of the parking lot has no readable record.'),
   MSG_SHUTDOWN_DEADLINE: info(undefined, 'Work was left behind when the deadline of close passed.'),
-} as const satisfies Record<string, ErrorCodeInfo>;
-
-export type ErrorCode = keyof typeof ERROR_CODES;
+};

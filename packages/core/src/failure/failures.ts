@@ -3,8 +3,8 @@ import { type Duration, parseDuration } from '../time/duration.ts';
 import type { FailureClass } from './failure-class.ts';
 
 /** Symbols of the global registry, so that two copies of core understand each other. */
-const FAILURE: unique symbol = Symbol.for('@ackord/failure') as never;
-const REJECTION: unique symbol = Symbol.for('@ackord/business-rejection') as never;
+const FAILURE: symbol = Symbol.for('@ackord/failure');
+const REJECTION: symbol = Symbol.for('@ackord/business-rejection');
 
 /** What an error says about itself. */
 export interface CarriedFailure {
@@ -14,12 +14,10 @@ export interface CarriedFailure {
 
 /** An error that carries its class; `cause` is the error it was made from. */
 export class ClassifiedError extends Error {
-  readonly [FAILURE]: CarriedFailure;
-
   constructor(from: unknown, carried: CarriedFailure) {
     super(textOf(from), typeof from === 'string' ? undefined : { cause: from });
     this.name = carried.failure === 'transient' ? 'TransientError' : 'PermanentError';
-    this[FAILURE] = carried;
+    Object.defineProperty(this, FAILURE, { value: carried });
   }
 }
 
@@ -46,7 +44,7 @@ export function permanent(from: unknown): ClassifiedError {
 /** What `transient` or `permanent` put on the error; undefined on any other value. */
 export function carriedFailure(error: unknown): CarriedFailure | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
-  return (error as { readonly [FAILURE]?: CarriedFailure })[FAILURE];
+  return (error as Record<symbol, CarriedFailure | undefined>)[FAILURE];
 }
 
 /**
@@ -54,8 +52,11 @@ export function carriedFailure(error: unknown): CarriedFailure | undefined {
  * published, the message is acked. Never retried, never parked.
  */
 export class BusinessRejection extends Error {
+  static {
+    Object.defineProperty(BusinessRejection.prototype, REJECTION, { value: true });
+  }
+
   readonly events: readonly Draft[];
-  readonly [REJECTION] = true as const;
 
   constructor(events: Draft | readonly Draft[], reason?: string) {
     super(reason ?? 'rejected by a business rule');
@@ -67,7 +68,7 @@ export class BusinessRejection extends Error {
 /** True also for a rejection made by another copy of core. */
 export function isBusinessRejection(error: unknown): error is BusinessRejection {
   if (typeof error !== 'object' || error === null) return false;
-  return (error as { readonly [REJECTION]?: unknown })[REJECTION] === true;
+  return (error as Record<symbol, unknown>)[REJECTION] === true;
 }
 
 function isList(events: Draft | readonly Draft[]): events is readonly Draft[] {

@@ -1,7 +1,7 @@
 import { OUTBOX_SLOTS } from '@ackord/core/store';
 
 /** Inbox, attempts, versions, outbox with its slots, parked and waiting messages. */
-export const INBOX_OUTBOX = `
+export const INBOX_OUTBOX: string = `
 create table {schema}.processed_messages (
   consumer_name text not null,
   message_id text not null,

@@ -14,7 +14,7 @@ on conflict (owner) do update set expires_at = excluded.expires_at`;
  * Renews what the owner has up to its fair share, gives back what is above it except busy slots,
  * and takes free or expired ones. A slot that another relay is taking is skipped, not waited for.
  */
-export const LEASE = `with asked as (
+export const LEASE: string = `with asked as (
   select $1::text as owner, now() + $2::float8 * interval '1 millisecond' as expires_at, $3::smallint[] as busy
 ), share as (
   select ceil(${OUTBOX_SLOTS}.0 / greatest(count(*) filter (where r.expires_at > now()), 1))::int as slots
