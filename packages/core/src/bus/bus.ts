@@ -3,8 +3,14 @@ import { type ConsumerOptions, consumerSettings } from '../consume/consumer-opti
 import type { Handler } from '../consume/handler.ts';
 import type { Draft } from '../contract/contract.ts';
 import { ContractRegistry } from '../contract/registry.ts';
+import type { Topology } from '../driver/topology.ts';
 import { TopologyBook } from '../driver/topology-book.ts';
-import { configDuplicateConsumer, configInvalid, configNoStore } from '../errors/create.ts';
+import {
+  configDuplicateConsumer,
+  configInvalid,
+  configNoStore,
+  connectClosed,
+} from '../errors/create.ts';
 import { Connection, type Session } from '../lifecycle/connection.ts';
 import { TaskGroup } from '../lifecycle/task-group.ts';
 import { type BusEvent, EventOutlet, type Listener } from '../observe/events.ts';
@@ -47,6 +53,8 @@ export class Bus<Tx> implements AsyncDisposable {
   #writer: OutboxWriter<Tx> | undefined;
   #relay: Relay<Tx> | undefined;
   #retention: Retention | undefined;
+  /** Aborts at `close()`: a start that is under way ends. */
+  readonly #stopping = new AbortController();
   #closing: Promise<void> | undefined;
   #lateDestinations: LateDestinations | undefined;
 
@@ -93,6 +101,7 @@ export class Bus<Tx> implements AsyncDisposable {
       throw configNoStore({ what: `order: '${settings.order}' of consumer ${name}` });
     }
     this.#declared.set(name, { settings, registry: new ContractRegistry(handlers) });
+    this.#book?.declare(this.#wanted());
     return this;
   }
 
@@ -106,11 +115,13 @@ export class Bus<Tx> implements AsyncDisposable {
     }
     this.#state = 'starting';
     try {
-      await openStore(this.#settings, this.#events);
+      await openStore(this.#settings, this.#events, this.#stopping.signal);
+      this.#stopping.signal.throwIfAborted();
       await this.#connect();
+      this.#stopping.signal.throwIfAborted();
       this.#relay?.start();
       this.#retention?.start();
-      if (this.#state === 'starting') this.#state = 'running';
+      this.#state = 'running';
       return this;
     } catch (error) {
       await this.close({ timeout: 1_000 });
@@ -232,6 +243,7 @@ export class Bus<Tx> implements AsyncDisposable {
       const { capabilities } = session;
       checkDelays(settings.name, settings.retry, { profile: driver.profile, capabilities });
     }
+    await this.#lateDestinations?.all(session);
     this.#sender.attach(session);
     if (this.#state === 'closing' || this.#state === 'closed') return;
     await Promise.all(this.#consumers.map((consumer) => consumer.attach(session)));
@@ -244,6 +256,8 @@ export class Bus<Tx> implements AsyncDisposable {
 
   async #close(timeoutMs: number): Promise<void> {
     this.#state = 'closing';
+    const { broker } = this.#settings.driver;
+    this.#stopping.abort(connectClosed({ broker, reason: 'the bus is closing' }));
     const left = await Promise.all(this.#consumers.map((consumer) => consumer.stop(timeoutMs)));
     for (const [index, leftovers] of left.entries()) this.#report(index, leftovers);
     await this.#retention?.stop();
@@ -266,15 +280,29 @@ export class Bus<Tx> implements AsyncDisposable {
   }
 
   #late(book: TopologyBook): LateDestinations {
-    const { mode } = this.#settings;
-    this.#lateDestinations ??= new LateDestinations(book, mode, () => this.#connection?.session);
+    const { mode, driver } = this.#settings;
+    this.#lateDestinations ??= new LateDestinations({
+      book,
+      mode,
+      session: () => this.#connection?.session,
+      failed: (destination, error) =>
+        this.#events.emit({
+          event: 'topology.failed',
+          broker: driver.broker,
+          destination,
+          error,
+        }),
+    });
     return this.#lateDestinations;
   }
 
   #topology(): TopologyBook {
-    const { driver, destinations } = this.#settings;
-    this.#book ??= new TopologyBook(driver, topologyOf([...this.#declared.values()], destinations));
+    this.#book ??= new TopologyBook(this.#settings.driver, this.#wanted());
     return this.#book;
+  }
+
+  #wanted(): Topology {
+    return topologyOf([...this.#declared.values()], this.#settings.destinations);
   }
 
   #outboxWriter(): OutboxWriter<Tx> {

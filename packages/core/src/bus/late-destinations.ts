@@ -1,31 +1,65 @@
 import type { TopologyBook } from '../driver/topology-book.ts';
 import type { Session, TopologyMode } from '../lifecycle/connection.ts';
 
-/** Destinations that join after the start, at their first use: applied once before anything is sent there. */
-export class LateDestinations {
-  readonly #book: TopologyBook;
-  readonly #mode: TopologyMode;
-  readonly #session: () => Session | undefined;
-  readonly #applying = new Map<string, Promise<void>>();
+export interface LateDestinationsOptions {
+  readonly book: TopologyBook;
+  readonly mode: TopologyMode;
+  readonly session: () => Session | undefined;
+  /** It will be tried again at the next use. */
+  readonly failed: (destination: string, error: unknown) => void;
+}
 
-  constructor(book: TopologyBook, mode: TopologyMode, session: () => Session | undefined) {
-    this.#book = book;
-    this.#mode = mode;
-    this.#session = session;
+/**
+ * Destinations that join at their first use: declared once per session, before anything is sent
+ * there. Who learned of one first, and whether a session was opening just then, does not matter.
+ */
+export class LateDestinations {
+  readonly #options: LateDestinationsOptions;
+  readonly #declared = new WeakMap<Session, Map<string, Promise<void> | true>>();
+
+  constructor(options: LateDestinationsOptions) {
+    this.#options = options;
   }
 
-  /** Undefined when there is nothing to wait for. Without a session the next one applies it. */
+  /**
+   * Undefined when there is nothing to wait for; without a session the next one declares it. Never
+   * rejects: what could not be declared may exist all the same, and the send tells the truth.
+   */
   ready(destination: string): Promise<void> | undefined {
-    const added = this.#book.learn(destination);
-    const session = this.#session();
-    if (added.length === 0 || this.#mode !== 'create' || session === undefined) {
-      return this.#applying.get(destination);
+    const { book, mode, session } = this.#options;
+    book.learn(destination);
+    const over = session();
+    if (mode !== 'create' || over === undefined || !book.late.has(destination)) return undefined;
+    return this.#declare(over, destination);
+  }
+
+  /** All that joined so far, on a new session, before anything is sent over it. */
+  async all(session: Session): Promise<void> {
+    const { book, mode } = this.#options;
+    if (mode !== 'create') return;
+    await Promise.all([...book.late.keys()].map(async (name) => this.#declare(session, name)));
+  }
+
+  #declare(session: Session, destination: string): Promise<void> | undefined {
+    const { book, failed } = this.#options;
+    let declared = this.#declared.get(session);
+    if (declared === undefined) {
+      declared = new Map();
+      this.#declared.set(session, declared);
     }
-    const applying = session
-      .apply(added, 'create')
-      .then(() => undefined)
-      .finally(() => this.#applying.delete(destination));
-    this.#applying.set(destination, applying);
+    const known = declared.get(destination);
+    if (known !== undefined) return known === true ? undefined : known;
+    const of = declared;
+    const applying = session.apply(book.late.get(destination) ?? [], 'create').then(
+      () => {
+        of.set(destination, true);
+      },
+      (error: unknown) => {
+        of.delete(destination);
+        failed(destination, error);
+      },
+    );
+    declared.set(destination, applying);
     return applying;
   }
 }

@@ -7,18 +7,25 @@ import type { BusSettings } from './bus-options.ts';
 
 /**
  * Opens the store, with back-off while it cannot be reached.
+ *
+ * @param stopping - Aborts when the bus is closed meanwhile.
  * @throws MSG_STORE_SCHEMA at once, MSG_STORE_UNAVAILABLE after the connect timeout
  */
-export async function openStore<Tx>(settings: BusSettings<Tx>, events: EventOutlet): Promise<void> {
+export async function openStore<Tx>(
+  settings: BusSettings<Tx>,
+  events: EventOutlet,
+  stopping: AbortSignal,
+): Promise<void> {
   const { store, clock, random, backoff, startTimeoutMs } = settings;
   if (store === undefined) return;
   const giveUpAtMs = clock.now() + startTimeoutMs;
-  const signal = AbortSignal.timeout(startTimeoutMs);
+  const signal = AbortSignal.any([AbortSignal.timeout(startTimeoutMs), stopping]);
   for (let tries = 0; ; tries += 1) {
     try {
       await store.open(signal);
       break;
     } catch (error) {
+      stopping.throwIfAborted();
       if (MessagingError.is(error, 'MSG_STORE_SCHEMA')) throw error;
       const pauseMs = backoffMs(tries, random(), backoff);
       if (store.classify(error) !== 'down' || clock.now() + pauseMs > giveUpAtMs) {

@@ -9,6 +9,7 @@ import type {
 import type { TopologyBook } from '../driver/topology-book.ts';
 import {
   connectAuth,
+  connectClosed,
   connectForbidden,
   connectTopologyDrift,
   connectTopologyMissing,
@@ -18,7 +19,7 @@ import { MessagingError } from '../errors/messaging-error.ts';
 import type { EventOutlet } from '../observe/events.ts';
 import type { Clock } from '../time/clock.ts';
 import { settledWithin, wait } from '../time/wait.ts';
-import { type BackoffOptions, backoffMs } from './backoff.ts';
+import { type BackoffOptions, backoffMs, Tries } from './backoff.ts';
 
 export type TopologyMode = 'create' | 'verify' | 'assume';
 export type Session = QueueSession | LogSession;
@@ -75,36 +76,48 @@ export class Connection {
   async #supervise(ready: () => void, failed: (error: unknown) => void): Promise<void> {
     const { clock, events, driver, backoff, random, startTimeoutMs } = this.#options;
     const giveUpAtMs = clock.now() + startTimeoutMs;
+    const tries = new Tries(clock);
     let started = false;
-    let tries = 0;
+    let last: unknown = new Error('the broker did not answer');
+    // Whoever waits for the start does not wait longer for a broker that says nothing.
+    const cancelLate = clock.after(startTimeoutMs, () => failed(this.#described(last)));
     while (!this.#stop.signal.aborted) {
+      let nextTryInMs: number;
       try {
         const session = await this.#open();
         started = true;
-        tries = 0;
+        cancelLate();
+        tries.opened();
         ready();
         await this.#live(session);
+        nextTryInMs = backoffMs(tries.failed(), random(), backoff);
       } catch (error) {
         if (this.#stop.signal.aborted) break;
-        tries += 1;
-        const nextTryInMs = backoffMs(tries - 1, random(), backoff);
+        last = error;
+        nextTryInMs = backoffMs(tries.failed(), random(), backoff);
         const late = clock.now() + nextTryInMs > giveUpAtMs;
-        if (!started && (late || this.#isFatal(error))) return failed(this.#described(error));
+        if (!started && (late || this.#isFatal(error))) {
+          cancelLate();
+          return failed(this.#described(error));
+        }
         events.emit({
           event: 'connection.failed',
           broker: driver.broker,
           error,
-          tries,
+          tries: tries.count,
           nextTryInMs,
         });
-        await wait(clock, nextTryInMs, this.#stop.signal);
       }
+      // A session that was lost at once is a failed try as well: no storm of logins.
+      await wait(clock, nextTryInMs, this.#stop.signal);
     }
-    if (!started) failed(this.#described(new Error('closed before the first connection')));
+    cancelLate();
+    if (started) return;
+    failed(connectClosed({ broker: driver.broker, reason: 'the bus was closed while it started' }));
   }
 
   async #open(): Promise<Session> {
-    const { driver, book, clock, events, opened } = this.#options;
+    const { driver, book, clock, events } = this.#options;
     const broker = driver.broker;
     const session = await driver.open({
       plan: book,
@@ -112,18 +125,31 @@ export class Connection {
       signal: this.#stop.signal,
       notice: ({ kind }) => events.emit({ event: `connection.${kind}`, broker }),
     });
+    const stopped = this.#stopped();
+    const given = new AbortController();
     try {
-      await this.applyTopology(session);
+      const lost = session.lost.then((fault) => Promise.reject(fault));
+      // A broker that says nothing must not keep the bus from closing.
+      await Promise.race([this.#prepare(session, given.signal), lost, stopped.promise]);
       this.#stop.signal.throwIfAborted();
-      this.#session = session;
-      await Promise.race([opened(session), session.lost.then((fault) => Promise.reject(fault))]);
       events.emit({ event: 'connection.opened', broker, session: session.id });
       return session;
     } catch (error) {
+      given.abort(error);
       this.#drop(error);
       await this.#closed(session);
       throw error;
+    } finally {
+      stopped.end();
     }
+  }
+
+  /** @param given - Aborts when the session was given up meanwhile. */
+  async #prepare(session: Session, given: AbortSignal): Promise<void> {
+    await this.applyTopology(session);
+    given.throwIfAborted();
+    this.#session = session;
+    await this.#options.opened(session);
   }
 
   /** By the mode of the bus. @throws MSG_CONNECT_FORBIDDEN, MSG_CONNECT_TOPOLOGY_MISSING, MSG_CONNECT_TOPOLOGY_DRIFT */
@@ -153,11 +179,9 @@ export class Connection {
 
   async #live(session: Session): Promise<void> {
     const { driver, events } = this.#options;
-    const stop = new Promise<undefined>((resolve) => {
-      if (this.#stop.signal.aborted) resolve(undefined);
-      else this.#stop.signal.addEventListener('abort', () => resolve(undefined), { once: true });
-    });
-    const fault = await Promise.race([session.lost, stop]);
+    const stopped = this.#stopped();
+    const fault = await Promise.race([session.lost, stopped.promise]);
+    stopped.end();
     if (fault !== undefined) {
       events.emit({
         event: 'connection.lost',
@@ -168,6 +192,18 @@ export class Connection {
     }
     await this.#closed(session);
     this.#session = undefined;
+  }
+
+  /** Resolves at `close()`. Its listener is taken back, or each session would leave one. */
+  #stopped(): { readonly promise: Promise<undefined>; end(): void } {
+    const { signal } = this.#stop;
+    let stop = (): void => undefined;
+    const promise = new Promise<undefined>((resolve) => {
+      stop = () => resolve(undefined);
+      if (signal.aborted) stop();
+      else signal.addEventListener('abort', stop, { once: true });
+    });
+    return { promise, end: () => signal.removeEventListener('abort', stop) };
   }
 
   #drop(error: unknown): void {
@@ -182,14 +218,17 @@ export class Connection {
 
   /** Told at once: trying again would only repeat it. */
   #isFatal(error: unknown): boolean {
-    return MessagingError.is(error) || this.#options.driver.classify(error) === 'auth';
+    return MessagingError.is(error) || this.#kindOf(error) === 'auth';
+  }
+
+  #kindOf(error: unknown): FaultKind {
+    return isFault(error) ? error.kind : this.#options.driver.classify(error);
   }
 
   #described(error: unknown): unknown {
     const { driver, startTimeoutMs } = this.#options;
     if (MessagingError.is(error)) return error;
-    const kind: FaultKind = isFault(error) ? error.kind : driver.classify(error);
-    if (kind === 'auth') return connectAuth({ broker: driver.broker, cause: error });
+    if (this.#kindOf(error) === 'auth') return connectAuth({ broker: driver.broker, cause: error });
     return connectUnreachable({ broker: driver.broker, waitedMs: startTimeoutMs, cause: error });
   }
 }

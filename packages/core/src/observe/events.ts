@@ -27,6 +27,13 @@ export type BusEvent =
       readonly broker: string;
       readonly drift: readonly Drift[];
     }
+  /** A destination could not be declared at its first use; it is tried again at the next. */
+  | {
+      readonly event: 'topology.failed';
+      readonly broker: string;
+      readonly destination: string;
+      readonly error: unknown;
+    }
   | { readonly event: 'preflight.finding'; readonly source: string; readonly finding: Finding }
   | {
       readonly event: 'publish.failed';
@@ -119,10 +126,14 @@ export class EventOutlet {
   emit(event: BusEvent): void {
     for (const listener of this.#listeners) {
       try {
-        listener(event);
+        const answer: unknown = listener(event);
+        if (answer instanceof Promise) answer.catch(ignore);
       } catch {
         // A broken listener must not break delivery; it has no other outlet than itself.
       }
     }
   }
 }
+
+/** The same of an asynchronous listener: without this it would end the process. */
+const ignore = (): void => undefined;

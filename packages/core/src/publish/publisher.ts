@@ -2,6 +2,7 @@ import { type Draft, validateDraft } from '../contract/contract.ts';
 import type { RejectKind } from '../driver/driver.ts';
 import type { Plan } from '../driver/topology.ts';
 import {
+  configInvalid,
   type PublishSubject,
   publishAborted,
   publishAuth,
@@ -17,6 +18,7 @@ import { MessagingError } from '../errors/messaging-error.ts';
 import type { EventOutlet } from '../observe/events.ts';
 import { refuseNextVersion } from '../outbox/outbox-writer.ts';
 import type { Clock } from '../time/clock.ts';
+import { settledWithin } from '../time/wait.ts';
 import { compose } from './compose.ts';
 import type { Sender, SendOutcome } from './sender.ts';
 
@@ -67,18 +69,21 @@ export class Publisher {
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs;
     const { signal } = options;
     try {
+      checkTimeout(timeoutMs);
+      const giveUpAtMs = clock.now() + timeoutMs;
       if (signal?.aborted) throw publishAborted({ ...subject, cause: signal.reason });
       refuseNextVersion(draft);
       const valid = validateDraft(draft);
       if (valid !== undefined) await valid;
       const message = compose(draft, { producer, nowMs: clock.now() });
       const applied = ready(contract.destination);
-      if (applied !== undefined) await applied;
+      // Without an answer in time the send is not tried for long, and says that nothing was sent.
+      if (applied !== undefined) await settledWithin(clock, timeoutMs, applied);
       const target = { at: 'destination', name: contract.destination, type: message.type } as const;
       const addresses = plan.address(target);
       const first = addresses[0];
       if (first === undefined) throw publishUnroutable(subject);
-      const send = { deadlineMs: timeoutMs, signal };
+      const send = { deadlineMs: giveUpAtMs - clock.now(), signal };
       const outcome =
         addresses.length === 1
           ? await this.#options.sender.send({ ...message, to: first }, send)
@@ -109,6 +114,16 @@ export class Publisher {
   many(drafts: readonly Draft[], options: PublishOptions): Promise<readonly PublishResult[]> {
     return Promise.all(drafts.map((draft) => this.one(draft, options)));
   }
+}
+
+/** A deadline that is no number would never pass. @throws MSG_CONFIG_INVALID */
+function checkTimeout(timeoutMs: number): void {
+  if (typeof timeoutMs === 'number' && timeoutMs > 0) return;
+  throw configInvalid({
+    option: 'publish.timeoutMs',
+    value: timeoutMs,
+    expected: 'milliseconds as a number > 0',
+  });
 }
 
 /** With several targets the message counts as published when all have it. */
