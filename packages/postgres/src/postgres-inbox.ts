@@ -114,6 +114,8 @@ function versionKey(consumer: unknown, type: unknown, id: unknown): string {
 
 function attemptRow(row: Record<string, unknown>): AttemptRow {
   const due = row['due_ms'];
+  const type = row['error_type'];
+  const text = row['error_text'];
   return {
     attempts: Number(row['attempts']),
     unknowns: Number(row['unknowns']),
@@ -122,5 +124,7 @@ function attemptRow(row: Record<string, unknown>): AttemptRow {
     ...(due !== null && due !== undefined && { dueAtMs: Number(due) }),
     redriveCount: Number(row['redrive_count']),
     totalAttempts: Number(row['total_attempts']),
+    ...(typeof type === 'string' && { errorType: type }),
+    ...(typeof text === 'string' && { errorText: text }),
   };
 }

@@ -123,6 +123,8 @@ export function inboxSuite(server: () => Server, pipeline: 'auto' | false): void
               dueAtMs: 1_784_628_005_123,
               redriveCount: 0,
               totalAttempts: 1,
+              errorType: 'Error',
+              errorText: 'boom',
             },
           },
         ]);

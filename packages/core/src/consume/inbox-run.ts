@@ -104,7 +104,7 @@ export class InboxRun<Tx> {
     }
     await unit.rollback();
     const reason = givenUpReason(settings.retry, row);
-    const error = new Error(`parked by a decision after attempt ${row.attempts}`);
+    const error = recordedError(row);
     const message = { ...judged, attempt: row.attempts, unknowns: row.unknowns };
     const record = parkedRecord(settings, reason, { message, error, row, nowMs });
     return { verdict: { step: 'park', message, record } };
@@ -261,3 +261,10 @@ export class InboxRun<Tx> {
 const ACK: PipelineResult = { verdict: { step: 'ack' } };
 
 const keep = (error: unknown): { verdict: Verdict } => ({ verdict: { step: 'keep', error } });
+
+/** What the run that decided to park had failed with, so that the record still tells it. */
+function recordedError({ attempts, errorType, errorText }: AttemptRow): Error {
+  const error = new Error(errorText ?? `parked by a decision after attempt ${attempts}`);
+  if (errorType !== undefined) error.name = errorType;
+  return error;
+}

@@ -53,6 +53,9 @@ export interface AttemptRow {
   /** Raised by each redrive, which starts a new budget. */
   readonly redriveCount: number;
   readonly totalAttempts: number;
+  /** Of the last failure. */
+  readonly errorType?: string;
+  readonly errorText?: string;
 }
 
 /** One open transaction with its claims. Exactly one of `commit`, `fail`, `rollback` ends it. */

@@ -154,10 +154,15 @@ describe('a run through the Inbox', () => {
         return Promise.reject(permanent('never'));
       },
     });
-    const reasons = [await rig.verdict('m'), await rig.verdict('m', { redelivered: true })].map(
-      (verdict) => verdict.step === 'park' && verdict.record.reason,
-    );
-    expect(reasons).toEqual(['permanent', 'permanent']);
+    const first = await rig.verdict('m');
+    const again = await rig.verdict('m', { redelivered: true });
+    const record = first.step === 'park' && first.record;
+    expect(record).toMatchObject({ reason: 'permanent', errorText: 'never' });
+    const { reason, errorType, errorText, fingerprint } = record || {};
+    expect(again).toMatchObject({
+      step: 'park',
+      record: { reason, errorType, errorText, fingerprint },
+    });
     expect(runs).toBe(1);
   });
 

@@ -5,9 +5,13 @@ import type { AttemptFailure, AttemptRow } from '@ackord/core/store';
  * count + 1; a later redrive cycle starts the counts anew, one of an earlier cycle only adds.
  */
 export function failedRow(before: AttemptRow | undefined, failure: AttemptFailure): AttemptRow {
-  const { attempt, cycle, atMs, dueAtMs } = failure;
+  const { attempt, cycle, atMs, dueAtMs, errorType, errorText } = failure;
   const unknowns = failure.unknown ? 1 : 0;
   const due = dueAtMs === undefined ? {} : { dueAtMs };
+  const error = {
+    ...(errorType !== undefined && { errorType }),
+    ...(errorText !== undefined && { errorText }),
+  };
   if (!before || cycle > before.redriveCount) {
     return {
       attempts: attempt,
@@ -17,6 +21,7 @@ export function failedRow(before: AttemptRow | undefined, failure: AttemptFailur
       ...due,
       redriveCount: cycle,
       totalAttempts: (before?.totalAttempts ?? 0) + attempt,
+      ...error,
     };
   }
   const attempts = Math.max(cycle === before.redriveCount ? attempt : 0, before.attempts + 1);
@@ -28,5 +33,6 @@ export function failedRow(before: AttemptRow | undefined, failure: AttemptFailur
     ...due,
     redriveCount: before.redriveCount,
     totalAttempts: before.totalAttempts + (attempts - before.attempts),
+    ...error,
   };
 }

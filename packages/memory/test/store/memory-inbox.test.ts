@@ -185,6 +185,7 @@ describe('failures', () => {
       dueAtMs: 200,
       redriveCount: 0,
       totalAttempts: 1,
+      errorText: 'boom',
     };
     expect(again.claimed).toEqual([{ fresh: true, attempts: row }]);
     await again.fail([{ attempt: 1, unknown: true, cycle: 0, atMs: 300 }]);

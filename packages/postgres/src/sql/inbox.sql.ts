@@ -24,7 +24,7 @@ export const ROLLBACK_TO_SAVEPOINT = 'rollback to savepoint ackord_claimed';
 
 /** A statement of its own behind the claim: its snapshot holds what the transaction waited for recorded. */
 export const READ_ATTEMPTS = `select a.consumer_name, a.message_id, a.attempts, a.unknowns,
-  a.redrive_count, a.total_attempts,
+  a.redrive_count, a.total_attempts, a.error_type, a.error_text,
   round(extract(epoch from a.first_failed_at) * 1000)::float8 as first_failed_ms,
   round(extract(epoch from a.last_failed_at) * 1000)::float8 as last_failed_ms,
   round(extract(epoch from a.due_at) * 1000)::float8 as due_ms
