@@ -1,4 +1,10 @@
-import { type Draft, type DraftOptions, envelopeCodec, MessagingError } from '@ackord/core';
+import {
+  type Draft,
+  type DraftOptions,
+  envelopeCodec,
+  MessagingError,
+  type PublishResult,
+} from '@ackord/core';
 import type { BusSpec } from './bus-spec.ts';
 import { Cast } from './cast.ts';
 import type { Limits } from './checker/check.ts';
@@ -115,6 +121,26 @@ export class CaseContext {
       this.history.add({ ...done, outcome, code, tookMs: Date.now() - startMs });
       return error;
     }
+  }
+
+  /** Publishes over a bus of the case in one call; resolves to the outcomes in order. */
+  async publishMany(
+    running: RunningBus,
+    drafts: readonly Draft[],
+  ): Promise<readonly PublishResult[]> {
+    const who = running.name;
+    const startMs = Date.now();
+    for (const draft of drafts) {
+      this.history.add({ what: 'sent', who, id: draft.id, body: this.bodyOf(draft) });
+    }
+    const results = await running.bus.publishMany(drafts);
+    const tookMs = Date.now() - startMs;
+    for (const result of results) {
+      const { id, outcome } = result;
+      const code = outcome === 'confirmed' ? {} : { code: result.error.code };
+      this.history.add({ what: 'outcome', who, id, outcome, tookMs, ...code });
+    }
+    return results;
   }
 
   /** Foreign bytes, by default to `orders` as an `order.created`. Counted as confirmed under its id. */

@@ -45,12 +45,14 @@ export class Cast {
       readonly intercept?: Interceptor;
       /** False: it is built, and the case starts it. */
       readonly start?: boolean;
+      /** Default: the case's own process. */
+      readonly as?: 'intruder';
     } = {},
   ): Promise<RunningBus> {
-    const { store = true, start = true, intercept } = more;
+    const { store = true, start = true, intercept, as } = more;
     const name = more.name ?? this.#name('bus');
     const running = new RunningBus({
-      ...this.#parts(name, spec),
+      ...this.#parts(name, spec, as),
       database: store ? this.#options.database.process() : undefined,
       ...(intercept && { intercept }),
     });
@@ -120,13 +122,13 @@ export class Cast {
     return await abandoned.start();
   }
 
-  #parts(name: string, spec: BusSpec) {
+  #parts(name: string, spec: BusSpec, as?: 'intruder') {
     const { broker, database, namespace, history, profile } = this.#options;
     const { schema } = database;
     return {
       name,
       spec,
-      driver: broker.driver(),
+      driver: broker.driver(as),
       namespace,
       schema,
       delaysMs: profile.delaysMs,

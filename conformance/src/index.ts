@@ -26,8 +26,8 @@
  *   stands still at that step; `await process.reached`, `.died` (asserts the signal), `.kill()`.
  *   Where a profile has no processes it is a bus that is abandoned there.
  * - `publish(data?, draftOptions?)` → id, confirmed. `publishFrom(bus, draft, options)` → the error
- *   instead of a throw. `publishRaw({ id, body })`. `writeOutbox(bus, drafts, { rollback })`.
- * - `raw`: the broker's own client: `dump`, `ready`, `publish`, `purge`, `remove`, `restore` at
+ *   instead of a throw. `publishMany(bus, drafts)` → outcomes. `publishRaw({ id, body })`. `writeOutbox(bus, drafts, { rollback })`.
+ * - `raw`: the broker's own client: `dump`, `ready`, `publish`, `purge`, `remove`, `restore`, `full` at
  *   `{ at: 'source' | 'retry' | 'parking' | 'bucket' | 'destination' }`.
  * - `sql`: effects (no unique key, so that doubles show), inbox, attempts, outbox, reserved, any SQL.
  * - `broker.line`: hold answers, cut, refuse. The publisher of `ctx.publish` goes over it too.

@@ -39,8 +39,11 @@ export interface BrokerRun {
 
 /** The broker of one case. */
 export interface CaseBroker {
-  /** A driver of its own, as another process would have one. It goes through `line`. */
-  driver(): ProcessDriver;
+  /**
+   * A driver of its own, as another process would have one. It goes through `line`. `intruder`: its
+   * credentials are refused.
+   */
+  driver(as?: 'intruder'): ProcessDriver;
   /** How a worker process makes its driver; absent where a kill is an abandoned bus. */
   readonly worker?: WorkerDriver;
   /** Reads and writes without the code under test. */

@@ -30,6 +30,8 @@ export interface RawBroker {
   remove(place: Place): Promise<void>;
   /** Makes a removed place as it was, empty. */
   restore(place: Place): Promise<void>;
+  /** A place that is full refuses messages; a broker may take a few more before it does. */
+  full(place: Place, isFull: boolean): Promise<void>;
   /** Delays of buckets (or retry topics) that exist for the consumer. */
   buckets(consumer?: string): Promise<readonly number[]>;
 }

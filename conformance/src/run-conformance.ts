@@ -10,7 +10,7 @@ import { type Verdict, writeResult } from './results.ts';
 import { type Ground, runCase } from './run-case.ts';
 
 /** PGlites of a file; each takes about 300 MB. */
-const PGLITES = 2;
+const PGLITES = 3;
 /** Generous: a case has its own deadline, which does not count the wait for a database or a first image. */
 const VITEST_TIMEOUT_MS = 900_000;
 
@@ -40,10 +40,10 @@ export function runConformance(profile: Profile, cases: readonly ConformanceCase
       const ground = new SharedGround({ profile, isolated: group === 'isolated', pglites });
       register(ground, group, chosen, verdicts);
     }
-    afterAll(() => pglites.close(), VITEST_TIMEOUT_MS);
-    afterAll(() => {
+    afterAll(async () => {
+      await pglites.close();
       if (!id) writeResult({ profile: profile.name, cases: verdicts });
-    });
+    }, VITEST_TIMEOUT_MS);
   });
 }
 

@@ -16,11 +16,12 @@ interface Lane {
 
 /**
  * PGlites, each with one connection: a case takes one of them for itself, because a handler that
- * waits in its transaction would keep every other case waiting. A start costs 1 to 3 s.
+ * waits in its transaction would keep every other case waiting. The first start costs 3 s.
  */
 export class PgliteDatabases implements Databases {
   readonly #limit: number;
   readonly #lanes: Promise<Lane>[] = [];
+  #files: Promise<{ readonly pglite: PGlite; readonly dump: File | Blob }> | undefined;
   readonly #free: Lane[] = [];
   readonly #waiting: ((lane: Lane) => void)[] = [];
 
@@ -68,11 +69,23 @@ export class PgliteDatabases implements Databases {
     const free = this.#free.pop();
     if (free !== undefined) return free;
     if (this.#lanes.length < this.#limit) {
-      const made = PGlite.create().then((pglite) => ({ pglite, pool: pglitePool(pglite) }));
+      const made = this.#make();
       this.#lanes.push(made);
       return made;
     }
     return new Promise((take) => this.#waiting.push(take));
+  }
+
+  /** All but the first start from its files: setting them up is most of a start. */
+  async #make(): Promise<Lane> {
+    const isFirst = this.#files === undefined;
+    this.#files ??= PGlite.create().then(async (pglite) => {
+      const dump = await pglite.dumpDataDir('none');
+      return { pglite, dump };
+    });
+    const { pglite, dump } = await this.#files;
+    const own = isFirst ? pglite : await PGlite.create({ loadDataDir: dump });
+    return { pglite: own, pool: pglitePool(own) };
   }
 
   #give(lane: Lane): void {
