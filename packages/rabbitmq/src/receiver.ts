@@ -17,6 +17,9 @@ import { deliveryCount, fromHeaders } from './wire-headers.ts';
 /** Prefetch is a 16-bit field. */
 const MAX_WINDOW = 65_535;
 
+/** A quorum queue takes about 32 pipelined settles at once and drops the rest when their channel closes. */
+const SAFE_SETTLES = 16;
+
 export interface ReceiverOptions {
   readonly channel: AmqpChannel;
   readonly queue: string;
@@ -109,7 +112,7 @@ export class Receiver implements QueueReceiver {
     if (this.#dead) return;
     try {
       this.#unsettled.releaseAll();
-      if (this.#unsettled.used) await this.#barrier();
+      if (this.#unsettled.sent > SAFE_SETTLES) await this.#barrier();
       await this.#channel.close();
     } catch {
       // The channel or the connection went first. The broker returns what it did not take.
@@ -118,8 +121,8 @@ export class Receiver implements QueueReceiver {
   }
 
   /**
-   * A quorum queue takes about 32 pipelined settles and drops the rest when their channel closes. It
-   * answers a get only after all of them.
+   * A quorum queue answers a get only after all settles before it. The message that it takes moves
+   * behind others that were returned, so a queue that was only looked at is spared this.
    */
   async #barrier(): Promise<void> {
     const message = await this.#channel.get(this.queue);

@@ -21,7 +21,7 @@ export class SettleLedger<Handle> {
   readonly #calls: SettleCalls<Handle>;
   readonly #held = new Set<Held<Handle>>();
   #dropped = 0;
-  #used = false;
+  #sent = 0;
 
   constructor(calls: SettleCalls<Handle>) {
     this.#calls = calls;
@@ -32,9 +32,9 @@ export class SettleLedger<Handle> {
     return this.#held.size - this.#dropped;
   }
 
-  /** Whether anything was sent so far. */
-  get used(): boolean {
-    return this.#used;
+  /** Calls made so far. */
+  get sent(): number {
+    return this.#sent;
   }
 
   add(handle: Handle): Token {
@@ -86,9 +86,13 @@ export class SettleLedger<Handle> {
     this.#dropped += 1;
   }
 
+  #send(send: (handle: Handle, upTo: boolean) => void, handle: Handle, upTo: boolean): void {
+    this.#sent += 1;
+    send(handle, upTo);
+  }
+
   /** One call for the longest prefix of what is unsettled, one for each of the rest. */
   #write(chosen: Set<Held<Handle>>, send: (handle: Handle, upTo: boolean) => void): void {
-    if (chosen.size === 0) return;
     let last: Held<Handle> | undefined;
     let covered = 0;
     for (const held of this.#held) {
@@ -97,11 +101,10 @@ export class SettleLedger<Handle> {
       last = held;
       covered += 1;
     }
-    if (last !== undefined) send(last.handle, covered > 1);
+    if (last !== undefined) this.#send(send, last.handle, covered > 1);
     for (const held of chosen) {
       this.#held.delete(held);
-      send(held.handle, false);
+      this.#send(send, held.handle, false);
     }
-    this.#used = true;
   }
 }

@@ -55,10 +55,10 @@ describe('SettleLedger', () => {
   it('hands everything back but what was dropped', () => {
     const { held, calls, settle } = ledger(3);
     settle('drop', 3);
-    expect(held.used).toBe(false);
+    expect(held.sent).toBe(0);
     held.releaseAll();
     expect(calls).toEqual(['release ..2']);
-    expect(held.used).toBe(true);
+    expect(held.sent).toBe(1);
     expect(held.size).toBe(0);
   });
 
