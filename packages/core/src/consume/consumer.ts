@@ -1,6 +1,6 @@
 import type { Fault } from '../driver/driver.ts';
 import type { Plan, Source } from '../driver/topology.ts';
-import { type BackoffOptions, backoffMs } from '../lifecycle/backoff.ts';
+import { type BackoffOptions, backoffMs, Tries } from '../lifecycle/backoff.ts';
 import type { Session } from '../lifecycle/connection.ts';
 import { TaskGroup } from '../lifecycle/task-group.ts';
 import type { EventOutlet } from '../observe/events.ts';
@@ -49,6 +49,10 @@ export class Consumer {
   readonly #stopping = new AbortController();
   readonly #reopening: TaskGroup;
   readonly #intakes = new Map<Source, Intake>();
+  /** Ended with their session or receiver, while handlers of theirs still run. */
+  readonly #past = new Set<Intake>();
+  /** By address: failures of a source's receivers in a row. */
+  readonly #tries = new Map<string, Tries>();
   readonly #logRuns = new LogRuns();
   #session: Session | undefined;
 
@@ -77,8 +81,18 @@ export class Consumer {
 
   detach(): void {
     this.#session = undefined;
-    for (const intake of this.#intakes.values()) intake.lost();
+    for (const intake of this.#intakes.values()) {
+      intake.lost();
+      this.#leave(intake);
+    }
     this.#intakes.clear();
+  }
+
+  /** Nothing of it can be settled any more, but what runs is waited for at the end. */
+  #leave(intake: Intake): void {
+    this.#past.add(intake);
+    // Never rejects: nothing is left to give back.
+    void intake.idle().then(() => this.#past.delete(intake));
   }
 
   /**
@@ -89,20 +103,23 @@ export class Consumer {
     const { clock } = this.#context;
     this.#stopping.abort(new Error('stopping'));
     const intakes = [...this.#intakes.values()];
-    const drained = Promise.all(
-      intakes.map(async (intake) => {
+    const past = [...this.#past];
+    const drained = Promise.all([
+      ...intakes.map(async (intake) => {
         await intake.stop();
         await intake.idle();
       }),
-    );
+      ...past.map((intake) => intake.idle()),
+    ]);
     let leftovers: Leftovers = { running: 0, unsettled: 0 };
     if (!(await settledWithin(clock, timeoutMs, drained))) {
-      leftovers = sum(intakes);
+      leftovers = sum([...intakes, ...past]);
       this.#abort.abort(new Error('the shutdown deadline has passed'));
       await settledWithin(clock, ABORT_GRACE_MS, drained);
     }
     await settledWithin(clock, CLOSE_MS, Promise.all(intakes.map((intake) => intake.close())));
-    await this.#reopening.idle();
+    // One that waits for a broker without an answer ends with the session.
+    await settledWithin(clock, CLOSE_MS, this.#reopening.idle());
     this.#intakes.clear();
     return leftovers;
   }
@@ -124,6 +141,7 @@ export class Consumer {
         this.#fault(source.address, fault);
         if (ended && this.#intakes.get(source) === intake) {
           this.#intakes.delete(source);
+          this.#leave(intake);
           this.#reopening.run(() => this.#reopen(source, session));
         }
       },
@@ -149,6 +167,7 @@ export class Consumer {
     this.#intakes.set(source, intake);
     try {
       await intake.open();
+      this.#triesOf(source).opened();
     } catch (error) {
       intake.lost();
       if (this.#intakes.get(source) === intake) this.#intakes.delete(source);
@@ -159,17 +178,28 @@ export class Consumer {
   /** The session lives, one of its receivers ended: opened again with back-off. */
   async #reopen(source: Source, session: Session): Promise<void> {
     const { clock, random, backoff, reapply } = this.#context;
-    for (let tries = 0; this.#session === session; tries += 1) {
-      if (!(await wait(clock, backoffMs(tries, random(), backoff), this.#stopping.signal))) return;
+    while (this.#session === session) {
+      const ms = backoffMs(this.#triesOf(source).failed(), random(), backoff);
+      if (!(await wait(clock, ms, this.#stopping.signal))) return;
       if (this.#session !== session) return;
       try {
         await reapply(session);
+        if (this.#session !== session) return;
         await this.#open(source, session);
         return;
       } catch (error) {
         this.#fault(source.address, { kind: 'unknown', error });
       }
     }
+  }
+
+  #triesOf({ address }: Source): Tries {
+    let tries = this.#tries.get(address);
+    if (tries === undefined) {
+      tries = new Tries(this.#context.clock);
+      this.#tries.set(address, tries);
+    }
+    return tries;
   }
 
   #fault(source: string, fault: Fault): void {

@@ -71,24 +71,29 @@ export class QueueIntake implements Intake, SlotUser {
   async open(): Promise<void> {
     const { session, source, slots, window } = this.#options;
     await session.receive(source, (receiver) => this.#attach(receiver));
-    if (this.#gone.signal.aborted) return;
+    if (this.#gone.signal.aborted) {
+      // Ended while it was opened: over a session that lives, nobody else would close the receiver.
+      await this.#receiver?.close();
+      return;
+    }
     slots.add(this);
     if (!this.#stopped) this.#receiver?.setWindow(window);
   }
 
   startNext(): boolean {
     if (this.#stopped) return false;
-    const taken = this.#ready.next();
-    if (taken === undefined) return false;
-    if (this.#options.clock.now() >= taken.leaseUntilMs) {
-      this.#ready.done(taken.lane);
-      this.#end(taken, { do: 'drop' });
-      return this.startNext();
+    for (let taken = this.#ready.next(); taken !== undefined; taken = this.#ready.next()) {
+      if (this.#options.clock.now() >= taken.leaseUntilMs) {
+        this.#ready.done(taken.lane);
+        this.#end(taken, { do: 'drop' });
+        continue;
+      }
+      this.#running += 1;
+      // Never rejects: the pipeline answers with a verdict, the settler ends it.
+      void this.#run(taken);
+      return true;
     }
-    this.#running += 1;
-    // Never rejects: the pipeline answers with a verdict, the settler ends it.
-    void this.#run(taken);
-    return true;
+    return false;
   }
 
   async stop(): Promise<void> {
@@ -124,7 +129,9 @@ export class QueueIntake implements Intake, SlotUser {
     const error = new Error('session lost');
     this.#gone.abort(error);
     this.#stopping.abort(error);
-    for (const taken of this.#ready.drain()) this.#taken.delete(taken);
+    this.#ready.drain();
+    // What was not started, be it in a lane or held in hand.
+    for (const taken of this.#taken) if (taken.state === 'ready') this.#taken.delete(taken);
     this.#wakeIdle();
   }
 
@@ -132,7 +139,10 @@ export class QueueIntake implements Intake, SlotUser {
     const { session, clock, fault } = this.#options;
     this.#receiver = receiver;
     this.#batch = new SettleBatch(receiver, session.capabilities.batch.items, this.#gone.signal);
-    if (receiver.lease !== undefined) this.#leases = new LeaseKeeper(clock, receiver.lease);
+    // Its timer would outlive an intake that ended while it was opened.
+    const { lease } = receiver;
+    if (lease !== undefined && !this.#gone.signal.aborted)
+      this.#leases = new LeaseKeeper(clock, lease);
     return {
       delivered: (deliveries) => {
         this.#lastProgressAtMs = clock.now();
