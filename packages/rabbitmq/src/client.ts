@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { Channel, ChannelModel, ConfirmChannel, ConsumeMessage, Message } from 'amqplib';
 
 /** The calls of amqplib that this package uses, so that a stand-in stays small. */
@@ -5,7 +6,7 @@ export type AmqpConnection = Pick<ChannelModel, 'on' | 'close'> & {
   readonly connection: {
     readonly serverProperties: { readonly version?: string | undefined };
     /** The socket; not in amqplib's types. */
-    readonly stream?: { destroy(): void };
+    readonly stream?: Pick<Duplex, 'destroy' | 'write' | 'cork' | 'uncork'>;
   };
   createChannel(): Promise<AmqpChannel>;
   createConfirmChannel(): Promise<AmqpConfirmChannel>;

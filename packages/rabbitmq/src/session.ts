@@ -20,6 +20,7 @@ import { classifyError } from './classify-error.ts';
 import type { AmqpConnection } from './client.ts';
 import { applyResources, onOwnChannel } from './declare.ts';
 import { findings } from './doctor.ts';
+import { gatherWrites } from './gather-writes.ts';
 import type { Settings } from './options.ts';
 import { Publisher } from './publisher.ts';
 import { Receiver } from './receiver.ts';
@@ -47,6 +48,8 @@ export class RabbitmqSession implements QueueSession {
     this.#settings = settings;
     this.#io = io;
     this.lost = this.#watch();
+    const { stream } = connection.connection;
+    if (stream !== undefined) gatherWrites(stream);
     connection.on('blocked', (reason: unknown) => {
       io.notice({ kind: 'blocked', error: new Error(`RabbitMQ takes no messages: ${reason}`) });
     });
