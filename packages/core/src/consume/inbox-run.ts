@@ -121,6 +121,8 @@ export class InboxRun<Tx> {
       return { ...keep(error), lingering };
     }
     if (isBusinessRejection(error)) return await this.#rejected(error, mayRepeat);
+    // The claim was waited for until the time was over: nothing ran, so nothing is counted.
+    if (this.#unit === undefined && this.#timed.signal.aborted) return keep(error);
     const kind = store.classify(error);
     if (kind === 'again' && mayRepeat) {
       await this.#unit?.rollback();

@@ -106,44 +106,43 @@ describe('a run through the Inbox', () => {
     expect(copies.at(-1)).toMatchObject({ step: 'park', record: { attempts: 3 } });
   });
 
-  it('judges a failure by the row that is there once it gets the lock', async () => {
-    const { opened, open } = gate();
+  it.each([
+    ['a due time that is not earlier', 60_000, { step: 'retry', message: { attempt: 3 } }],
+    ['a decision to park', undefined, { step: 'park', record: { reason: 'permanent' } }],
+  ] as const)('judges a failure by the row it is recorded in: %s', async (_, dueInMs, expected) => {
     const rig = new PipelineRig({
-      run: async () => {
-        await opened;
-        throw transient('not yet');
-      },
-      consumer: { handlerTimeout: 5_000, retry: { delays: ['1s', '60s', '1s'] } },
+      run: effect,
+      consumer: { retry: { delays: ['1s', '60s', '1s'] } },
     });
-    // Attempt 1 was made; attempt 2 holds the claim while a fork of the message waits for it.
-    const before = rig.verdict('m');
-    open();
-    const second = rig.again(await before);
-    await rig.clock.advance(1_000);
-    const holder = await rig.store.inbox.begin(
-      [{ consumer: 'reserve', messageId: 'm', guarded: true }],
-      new AbortController().signal,
-    );
-    const fork = rig.verdict('m', second);
-    await rig.clock.advance(5_000);
-    const dueAtMs = rig.clock.now() + 60_000;
-    await holder.fail([{ attempt: 2, unknown: false, cycle: 0, atMs: rig.clock.now(), dueAtMs }]);
-    const verdict = await fork;
-    expect(verdict).toMatchObject({ step: 'retry', message: { attempt: 3 } });
-    expect(verdict.step === 'retry' && verdict.dueAtMs).toBeGreaterThanOrEqual(dueAtMs);
-    expect(rig.database.attemptRows()[0]?.row.dueAtMs).toBeGreaterThanOrEqual(dueAtMs);
+    const dueAtMs = dueInMs === undefined ? undefined : rig.clock.now() + dueInMs;
+    const { inbox } = rig.store;
+    const begin = inbox.begin.bind(inbox);
+    // While this BEGIN fails, another copy of the message has its second failure.
+    inbox.begin = async (claims, signal) => {
+      inbox.begin = begin;
+      const other = await begin(claims, signal);
+      const failure = { attempt: 2, unknown: false, cycle: 0, atMs: rig.clock.now() };
+      await other.fail([{ ...failure, ...(dueAtMs !== undefined && { dueAtMs }) }]);
+      throw new MemoryStoreError('transient');
+    };
+    const verdict = await rig.verdict('m');
+    expect(verdict).toMatchObject(expected);
+    if (verdict.step === 'retry') expect(verdict.dueAtMs).toBe(dueAtMs);
+    expect(rig.database.attemptRows()[0]?.row.dueAtMs).toBe(dueAtMs);
   });
 
-  it('parks a fork whose other copy was parked while it waited', async () => {
-    const rig = new PipelineRig({ run: effect, consumer: { handlerTimeout: 5_000 } });
+  it('counts no attempt for a copy that waited for the claim of another in vain', async () => {
+    const rig = new PipelineRig({ run: effect, consumer: { handlerTimeout: '2s' } });
     const holder = await rig.store.inbox.begin(
       [{ consumer: 'reserve', messageId: 'm', guarded: true }],
       new AbortController().signal,
     );
-    const fork = rig.verdict('m');
-    await rig.clock.advance(5_000);
-    await holder.fail([{ attempt: 1, unknown: false, cycle: 0, atMs: rig.clock.now() }]);
-    expect(await fork).toMatchObject({ step: 'park', record: { reason: 'permanent' } });
+    const copy = rig.verdict('m', { redelivered: true });
+    await rig.clock.advance(2_000);
+    expect(await copy).toMatchObject({ step: 'keep' });
+    await holder.rollback();
+    expect(rig.database.attemptRows()).toEqual([]);
+    expect(await rig.verdict('m', { redelivered: true })).toEqual(ACK);
   });
 
   it('parks again, without a run, what was parked before a crash', async () => {
