@@ -163,6 +163,22 @@ export function inboxSuite(server: () => Server, pipeline: 'auto' | false): void
       await third.rollback();
     });
 
+    it('keeps the later due time of two failures, and a decision to park', async () => {
+      const record = async (dueAtMs: number | undefined): Promise<number | undefined> => {
+        const { dueAtMs: _, ...rest } = failure(1);
+        const unit = await begin(rig, claim('m1', { guarded: true }));
+        await unit.fail([{ ...rest, ...(dueAtMs !== undefined && { dueAtMs }) }]);
+        const next = await begin(rig, claim('m1'));
+        await next.rollback();
+        return next.claimed[0]?.attempts?.dueAtMs;
+      };
+      expect(await record(5_000)).toBe(5_000);
+      expect(await record(2_000)).toBe(5_000);
+      expect(await record(9_000)).toBe(9_000);
+      expect(await record(undefined)).toBeUndefined();
+      expect(await record(12_000)).toBeUndefined();
+    });
+
     it('records failures only of the claims that failed, and takes any error text', async () => {
       const unit = await begin(rig, claim('a'), claim('b'));
       await unit.fail([undefined, { ...failure(1), errorText: 'zero \0 and \ud800' }]);

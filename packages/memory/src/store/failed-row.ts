@@ -30,9 +30,15 @@ export function failedRow(before: AttemptRow | undefined, failure: AttemptFailur
     unknowns: before.unknowns + unknowns,
     firstFailedAtMs: Math.min(before.firstFailedAtMs, atMs),
     lastFailedAtMs: Math.max(before.lastFailedAtMs, atMs),
-    ...due,
+    ...laterDue(before, failure),
     redriveCount: before.redriveCount,
     totalAttempts: before.totalAttempts + (attempts - before.attempts),
     ...error,
   };
+}
+
+/** Copies that failed at the same time: no run before the later due time, none after a decision to park. */
+function laterDue(before: AttemptRow, { dueAtMs }: AttemptFailure): Pick<AttemptRow, 'dueAtMs'> {
+  if (before.dueAtMs === undefined || dueAtMs === undefined) return {};
+  return { dueAtMs: Math.max(before.dueAtMs, dueAtMs) };
 }

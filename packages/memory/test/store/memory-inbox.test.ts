@@ -217,6 +217,17 @@ describe('failures', () => {
     expect(database.attemptRows()[0]?.row).toMatchObject({ attempts: 2, totalAttempts: 6 });
   });
 
+  it('keep the later due time, and a decision to park', async () => {
+    const dues: (number | undefined)[] = [];
+    for (const dueAtMs of [5_000, 2_000, 9_000, undefined, 12_000]) {
+      const { dueAtMs: _, ...rest } = failure;
+      const unit = await begin(store, 'm1');
+      await unit.fail([{ ...rest, ...(dueAtMs !== undefined && { dueAtMs }) }]);
+      dues.push(database.attemptRows()[0]?.row.dueAtMs);
+    }
+    expect(dues).toEqual([5_000, 5_000, 9_000, undefined, undefined]);
+  });
+
   it('are seen by whoever waited for the claim', async () => {
     const first = await begin(store, 'm1');
     const second = begin(store, 'm1');

@@ -59,7 +59,8 @@ where (consumer_name, message_id) in (select * from unnest($1::text[], $2::text[
 
 /**
  * A later redrive cycle starts new counts. A copy left over from an earlier one counts as one more
- * run, whatever number it carries.
+ * run, whatever number it carries. Copies that failed at the same time: no run before the later due
+ * time, none after a decision to park.
  */
 export const RECORD_FAILURES = `insert into {schema}.message_attempts as a (consumer_name, message_id, attempts,
   unknowns, first_failed_at, last_failed_at, due_at, redrive_count, total_attempts, error_type, error_text)
@@ -78,7 +79,9 @@ on conflict (consumer_name, message_id) do update set
   first_failed_at = case when excluded.redrive_count > a.redrive_count then excluded.first_failed_at
     else least(a.first_failed_at, excluded.first_failed_at) end,
   last_failed_at = greatest(a.last_failed_at, excluded.last_failed_at),
-  due_at = excluded.due_at,
+  due_at = case when excluded.redrive_count > a.redrive_count then excluded.due_at
+    when a.due_at is null or excluded.due_at is null then null
+    else greatest(a.due_at, excluded.due_at) end,
   redrive_count = greatest(a.redrive_count, excluded.redrive_count),
   total_attempts = a.total_attempts + case
     when excluded.redrive_count > a.redrive_count then excluded.attempts
