@@ -1,4 +1,4 @@
-import { type HandlerContext, type Message, MessagingError } from '@ackord/core';
+import { BusinessRejection, type HandlerContext, type Message, MessagingError } from '@ackord/core';
 import type { Clock } from '@ackord/core/driver';
 import { MemoryStoreError } from '../../src/index.ts';
 import { delayAfterMs } from './messages.ts';
@@ -62,7 +62,7 @@ export class Recorder {
     if (run.end !== 'open') return;
     run.endedAtMs = this.#clock.now();
     const isStoreError = error instanceof MemoryStoreError;
-    if (error === undefined) run.end = 'ok';
+    if (error === undefined || error instanceof BusinessRejection) run.end = 'ok';
     else if (isStoreError && error.kind === 'again') run.end = 'again';
     else if (error instanceof Error && error.message.includes('shutdown')) run.end = 'stopped';
     else run.end = 'failed';
