@@ -1,19 +1,21 @@
 // `npm run conformance -- --profile rabbitmq/ttl-buckets --case S01`: chosen conformance cases.
 import { parseArgs } from 'node:util';
 import { BrokerUnavailable } from '@ackord/conformance/launchers';
+import { writeVerdicts } from '@ackord/conformance/verdicts';
 import { type RunBrokers, startBrokers } from './steps/brokers.ts';
 import { command } from './steps/command.ts';
 import { interrupt } from './steps/interrupt.ts';
 import { CONFORMANCE_FILES, type Listed, listCases } from './steps/list-cases.ts';
 import { StepFailed } from './steps/report.ts';
 
-const HELP = `npm run conformance [-- [--profile NAME] [--case ID] [--list]]
+const HELP = `npm run conformance [-- [--profile NAME] [--case ID] [--list] [--write-verdicts]]
 
 Runs the conformance cases, by default all of them, and prints the history of a case that fails.
 
   --profile NAME  only this profile, such as memory/queue or rabbitmq/ttl-buckets
-  --case ID       only this case, such as S01
+  --case ID       only this case, such as S01 with its variants S01b, …; several: S01,S04
   --list          prints the known profiles with their cases and runs nothing
+  --write-verdicts  puts the verdicts of the profiles that ran into conformance/verdicts.json
   --help          this text
 `;
 
@@ -59,6 +61,7 @@ async function main(): Promise<number> {
         },
       },
     );
+    if (code === 0 && chosen.write) writeVerdicts(profiles);
     return code;
   } finally {
     await brokers.remove();
@@ -83,15 +86,18 @@ interface Chosen {
   readonly profile: string | undefined;
   readonly id: string | undefined;
   readonly list: boolean;
+  readonly write: boolean;
 }
 
-function refuse(listed: Listed, { profile, id }: Chosen): string | undefined {
+function refuse(listed: Listed, { profile, id, write }: Chosen): string | undefined {
+  if (id && write) return '--write-verdicts is for whole profiles: leave --case out.';
   if (profile && !listed.has(profile)) return `There is no profile "${profile}".`;
   const cases = profile
     ? listed.get(profile)
     : new Set([...listed.values()].flatMap((ids) => [...ids]));
-  if (!id || cases?.has(id)) return undefined;
-  return `There is no case "${id}"${profile ? ` for ${profile}` : ''}.`;
+  const absent = id?.split(',').find((each) => !cases?.has(each));
+  if (absent === undefined) return undefined;
+  return `There is no case "${absent}"${profile ? ` for ${profile}` : ''}.`;
 }
 
 function parse(): Chosen {
@@ -101,6 +107,7 @@ function parse(): Chosen {
         profile: { type: 'string' },
         case: { type: 'string' },
         list: { type: 'boolean' },
+        'write-verdicts': { type: 'boolean' },
         help: { type: 'boolean' },
       },
     });
@@ -112,6 +119,7 @@ function parse(): Chosen {
       profile: values.profile,
       id: values.case?.toUpperCase(),
       list: values.list ?? false,
+      write: values['write-verdicts'] ?? false,
     };
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n\n${HELP}`);

@@ -7,6 +7,7 @@ import { interrupt } from './steps/interrupt.ts';
 import { packs } from './steps/packs.ts';
 import { Report, type Step, StepFailed } from './steps/report.ts';
 import { tests } from './steps/tests.ts';
+import { forgetResults, verdicts } from './steps/verdicts.ts';
 
 const GROUPS = ['checks', 'unit', 'packs', 'broker', 'examples'] as const;
 type Group = (typeof GROUPS)[number];
@@ -31,6 +32,7 @@ const signal = interrupt();
 const report = new Report();
 let brokers: RunBrokers | undefined;
 try {
+  forgetResults();
   await report.run(GROUPS.filter((group) => groups.has(group)).flatMap(steps), signal);
 } finally {
   await brokers?.remove();
@@ -42,13 +44,14 @@ function steps(group: Group): Step[] {
     case 'checks':
       return checks();
     case 'unit':
-      return [tests('unit', 'run one file with `npm run vitest -- FILE`')];
+      return [tests('unit', 'run one file with `npm run vitest -- FILE`'), verdicts('memory')];
     case 'packs':
       return packs();
     case 'broker':
       return [
         brokersUp(),
         tests('broker', 'run one case with `npm run conformance`', () => brokers?.env ?? {}),
+        verdicts('broker', () => brokers === undefined),
       ];
     case 'examples':
       return [

@@ -18,16 +18,19 @@ const VITEST_TIMEOUT_MS = 900_000;
  * Registers the cases as tests of one profile: side by side where they can, then those that stop
  * their servers one by one on servers of their own, then those that measure time, each by itself.
  *
- * `ACKORD_PROFILE` and `ACKORD_CASE` choose. The verdicts of a whole run go to `results/`.
+ * `ACKORD_PROFILE` and `ACKORD_CASE` (ids with commas between) choose. The verdicts of a whole run go to `results/`.
  */
 export function runConformance(profile: Profile, cases: readonly ConformanceCase[]): void {
-  const { ACKORD_PROFILE: wanted, ACKORD_CASE: id } = process.env;
+  const { ACKORD_PROFILE: wanted, ACKORD_CASE: chosenIds } = process.env;
   if (wanted && wanted !== profile.name) {
     describe(profile.name, () => it.skip('was not chosen'));
     return;
   }
+  const ids = chosenIds?.split(',') ?? [];
   // `S01` chooses its variants `S01b`, … too.
-  const planned = planCases(profile, cases).filter(({ each }) => !id || each.id.startsWith(id));
+  const planned = planCases(profile, cases).filter(
+    ({ each }) => ids.length === 0 || ids.some((id) => each.id.startsWith(id)),
+  );
   const verdicts: Record<string, Verdict> = {};
   const pglites = new PgliteDatabases(PGLITES);
   describe(profile.name, () => {
@@ -42,7 +45,7 @@ export function runConformance(profile: Profile, cases: readonly ConformanceCase
     }
     afterAll(async () => {
       await pglites.close();
-      if (!id) writeResult({ profile: profile.name, cases: verdicts });
+      if (ids.length === 0) writeResult({ profile: profile.name, cases: verdicts });
     }, VITEST_TIMEOUT_MS);
   });
 }
@@ -59,11 +62,14 @@ function register(
   for (const plan of planned) {
     const { id, title } = plan.each;
     each(`${id} ${title}`, { timeout: VITEST_TIMEOUT_MS }, async ({ skip }) => {
-      const reason = plan.skip ?? (await ground.absent());
-      if (reason !== undefined) {
-        verdicts[id] = { title, verdict: 'skipped', reason };
-        skip(reason);
-        return;
+      if (plan.skip !== undefined) {
+        verdicts[id] = { title, verdict: 'skipped', reason: plan.skip };
+        skip(plan.skip);
+      }
+      const absent = await ground.absent();
+      if (absent !== undefined) {
+        verdicts[id] = { title, verdict: 'absent', reason: absent };
+        skip(absent);
       }
       await judged(await ground.get(), plan, verdicts);
     });

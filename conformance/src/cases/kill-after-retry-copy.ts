@@ -1,0 +1,47 @@
+import { expect } from 'vitest';
+import type { ConformanceCase } from '../case.ts';
+
+export const killAfterRetryCopy: ConformanceCase = {
+  id: 'S04',
+  title: 'killed after the retry copy was confirmed: one effect, one budget, not early',
+  needs: ['buckets'],
+  async run(ctx) {
+    const victim = await ctx.startProcess({ dieAt: 'retry.copy.confirmed' });
+    const id = await ctx.publish({ script: ['transient', 'ok'] });
+    await victim.died;
+    expect(ctx.history.steps('ack.before', id)).toEqual([]);
+    expect(await ctx.sql.attempts(id)).toMatchObject([{ attempts: 1 }]);
+
+    // The source gives its message back, and the copy comes out of its bucket.
+    await ctx.startBus();
+    await ctx.settled(id);
+    await ctx.eventually('both are done', () => ctx.history.events('message.duplicate', id).at(0));
+    expect(await ctx.remaining()).toEqual([]);
+
+    expect(ctx.history.runs(id).map(({ attempt }) => attempt)).toEqual([1, 2]);
+    expect(await ctx.sql.effects(id)).toHaveLength(1);
+    expect(await ctx.raw.ready({ at: 'parking' })).toBe(0);
+  },
+};
+
+/** The attempt row is shared, so two forks of a message that never works end after one budget. */
+export const forksShareBudget: ConformanceCase = {
+  id: 'S04b',
+  title: 'two forks of a message after a crash share one budget',
+  needs: ['buckets'],
+  async run(ctx) {
+    const victim = await ctx.startProcess({ dieAt: 'retry.copy.confirmed' });
+    const id = await ctx.publish({ script: ['transient'] });
+    await victim.died;
+
+    await ctx.startBus();
+    await ctx.parked(id, ctx.name(), 20_000);
+    await ctx.eventually('nothing is left to run', async () => {
+      const [row] = await ctx.sql.attempts(id);
+      return row?.attempts === 4;
+    });
+    expect(await ctx.remaining()).toEqual([]);
+    expect(ctx.history.runs(id).length).toBeLessThanOrEqual(4);
+    expect(await ctx.sql.effects(id)).toEqual([]);
+  },
+};
