@@ -2,7 +2,7 @@ import type { Mirror, Outgoing, RawHeaders } from '../driver/driver.ts';
 import { isWireHeader, type WireHeaders, writeWireHeaders } from '../envelope/wire-headers.ts';
 import { describeError } from '../failure/describe-error.ts';
 import { type ParkedRecord, parkedHeaders } from '../parking/parked-message.ts';
-import { deferDedupId, parkDedupId, retryDedupId } from '../settle/dedup-id.ts';
+import { deferDedupId, parkDedupId, retryDedupId, shortenId } from '../settle/dedup-id.ts';
 import type { Judged } from './incoming.ts';
 
 type Copy = Omit<Outgoing, 'to'>;
@@ -44,6 +44,30 @@ export function parkCopy(
   const { headers, id } = message;
   const copy = copyOf(message, headers, parkDedupId(id, at.consumer, headers.cycle));
   return { ...copy, headers: { ...copy.headers, ...parkedHeaders(at.record) } };
+}
+
+/**
+ * For a copy that the broker refuses as it is: without foreign headers, native fields no longer than
+ * an id may be. Nothing of the message is lost, since the body says it all.
+ */
+export function leanCopy(copy: Copy, idChars: number): Copy {
+  const { correlationId, ...mirror } = copy.mirror;
+  const keepsCorrelation = correlationId !== undefined && isShort(correlationId, idChars);
+  const own = Object.entries(copy.headers).filter(([name]) => isWireHeader(name));
+  return {
+    ...copy,
+    headers: Object.fromEntries(own),
+    mirror: {
+      ...mirror,
+      id: shortenId(mirror.id, idChars),
+      type: shortenId(mirror.type, idChars),
+      ...(keepsCorrelation && { correlationId }),
+    },
+  };
+}
+
+function isShort(text: string, maxBytes: number): boolean {
+  return Buffer.byteLength(text) <= maxBytes;
 }
 
 function copyOf(message: Judged, headers: WireHeaders, dedupId: string): Copy {

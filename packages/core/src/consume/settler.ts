@@ -4,12 +4,12 @@ import type { Plan, Target } from '../driver/topology.ts';
 import { type BackoffOptions, backoffMs } from '../lifecycle/backoff.ts';
 import type { EventOutlet } from '../observe/events.ts';
 import type { Interceptor, StepName } from '../observe/steps.ts';
-import type { Sender } from '../publish/sender.ts';
+import type { Sender, SendOutcome } from '../publish/sender.ts';
 import { type Held, holdDelay } from '../retry/hold-delay.ts';
 import type { Clock } from '../time/clock.ts';
 import { wait } from '../time/wait.ts';
 import type { ConsumerSettings } from './consumer-options.ts';
-import { deferCopy, parkCopy, retryCopy } from './copy.ts';
+import { deferCopy, leanCopy, parkCopy, retryCopy } from './copy.ts';
 import type { Incoming, Judged, Verdict } from './incoming.ts';
 import { refOf } from './message-ref.ts';
 
@@ -107,7 +107,9 @@ export class Settler {
       verdict.step === 'retry'
         ? retryCopy(message, { consumer: settings.name, dueAtMs, error: verdict.error })
         : deferCopy(message, { consumer: settings.name, dueAtMs });
-    const timed = held.by === 'copy-at' ? { ...copy, notBeforeMs: dueAtMs } : copy;
+    // A chained delay is shorter than wanted: the due gate puts the message off again.
+    const notBeforeMs = held.chained ? this.#options.clock.now() + held.delayMs : dueAtMs;
+    const timed = held.by === 'copy-at' ? { ...copy, notBeforeMs } : copy;
     await this.#step('retry.copy.before', message);
     if (!(await this.#confirmed(timed, target, message, ending))) {
       await this.#release(unsettled, message);
@@ -146,24 +148,29 @@ export class Settler {
     ending: Ending,
   ): Promise<boolean> {
     const { plan, sender, clock, random, events, settings, backoff, copyTimeoutMs } = this.#options;
+    const { idChars } = this.#options.capabilities;
+    let sent = copy;
     for (let tries = 0; ; tries += 1) {
       const to = plan.address(target)[0];
-      const outcome =
+      const outcome: SendOutcome =
         to === undefined
-          ? { is: 'rejected', error: new Error(`no address for ${target.at}`) }
-          : await sender.send({ ...copy, to }, { deadlineMs: copyTimeoutMs, signal: ending.gone });
+          ? { is: 'rejected', kind: 'refused', error: new Error(`no address for ${target.at}`) }
+          : await sender.send({ ...sent, to }, { deadlineMs: copyTimeoutMs, signal: ending.gone });
       if (outcome.is === 'confirmed') return true;
       if (ending.gone.aborted || ending.stopping.aborted) return false;
-      const nextTryInMs = backoffMs(tries, random(), backoff);
+      // A message that can never be put off or parked would hold its place in the window for ever.
+      const isLeaner = sent === copy && isUnfit(outcome);
+      if (isLeaner) sent = leanCopy(copy, idChars);
+      const nextTryInMs = isLeaner ? 0 : backoffMs(tries, random(), backoff);
       events.emit({
         event: 'copy.failed',
         to: target.at === 'parking' ? 'parking' : 'retry',
-        error: 'error' in outcome ? outcome.error : outcome,
+        error: outcome.error,
         tries: tries + 1,
         nextTryInMs,
         ...refOf(settings, message),
       });
-      if (!(await wait(clock, nextTryInMs, ending.stopping))) return false;
+      if (!isLeaner && !(await wait(clock, nextTryInMs, ending.stopping))) return false;
     }
   }
 
@@ -209,4 +216,9 @@ export class Settler {
     const { intercept, settings } = this.#options;
     await intercept?.(name, { messageId: incoming.native.id ?? '', consumer: settings.name });
   }
+}
+
+/** The same bytes are refused again, however long one waits. */
+function isUnfit(outcome: SendOutcome): boolean {
+  return outcome.is === 'rejected' && (outcome.kind === 'too-large' || outcome.kind === 'invalid');
 }

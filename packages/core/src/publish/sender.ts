@@ -1,5 +1,6 @@
 import type { Capabilities } from '../driver/capabilities.ts';
 import type { BaseSession, Outcome, Outgoing, RejectKind } from '../driver/driver.ts';
+import { withDedupId } from '../settle/dedup-id.ts';
 import type { Clock } from '../time/clock.ts';
 
 /** What became of one message. `sent` false: nothing of it reached the driver. */
@@ -128,7 +129,8 @@ export class Sender {
     for (const request of requests) request.handedOver = true;
     this.#flights.add(flight);
     this.#inFlight += requests.length;
-    const outgoing = requests.map((request) => request.out);
+    const { idChars } = session.capabilities;
+    const outgoing = requests.map(({ out }) => withDedupId(out, idChars));
     session.send(outgoing, { signal: flight.abort.signal, alone }, (index, outcome) => {
       this.#done(session, flight, index, outcome, alone);
     });

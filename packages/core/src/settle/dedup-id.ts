@@ -36,6 +36,14 @@ export function redriveDedupId(id: string, consumer: string, cycle: number): str
   return `${id}:${consumer}:r${cycle}`;
 }
 
+/** The message with a dedup id that the broker takes: shortened the same way at every send of it. */
+export function withDedupId<T extends { readonly dedupId: string }>(out: T, idChars: number): T {
+  // No UTF-16 unit needs more than three bytes, so most ids are not measured.
+  if (out.dedupId.length * 3 <= idChars) return out;
+  const dedupId = shortenId(out.dedupId, idChars);
+  return dedupId === out.dedupId ? out : { ...out, dedupId };
+}
+
 const HASH_CHARS = 32;
 
 /**

@@ -18,6 +18,7 @@ class FakeSession {
   constructor(limits: Partial<Capabilities> = {}) {
     this.capabilities = {
       bodyBytes: 100,
+      idChars: 255,
       batch: { items: 10, bytes: 1_000, oneAddress: false },
       sizeOf: ({ body }: Outgoing) => body.length,
       ...limits,
