@@ -17,7 +17,7 @@ const RETRY: RetryOptions = { delays: DELAYS, maxAge: '15m' };
 const CONSUMERS = ['inventory.reserve', 'orders.reject'] as const;
 
 /** Well within the retries' budget. */
-const OUTAGE_MS = 1_500;
+const OUTAGE_MS = 1_000;
 
 /** Everything in this process: nothing to install, and a kill is a bus that is abandoned. */
 export async function memoryWorld(options: WorldOptions): Promise<World> {

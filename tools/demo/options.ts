@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { STOCK } from '../../examples/orders/src/schema.ts';
 import { UsageError } from './usage-error.ts';
 
-export const SAMPLE: string = fileURLToPath(
+const SAMPLE: string = fileURLToPath(
   new URL('../../examples/orders/orders.sample.jsonl', import.meta.url),
 );
 
