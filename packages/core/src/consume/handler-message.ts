@@ -13,7 +13,7 @@ export function messageOf(envelope: Envelope, data: unknown): Message {
     producer: envelope.producer,
     correlationId: envelope.correlationId ?? envelope.id,
     causationId: envelope.causationId,
-    aggregate: envelope.aggregate,
+    aggregate: envelope.aggregate && { ...envelope.aggregate },
     data,
   };
 }

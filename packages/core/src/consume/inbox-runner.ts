@@ -44,9 +44,11 @@ export class InboxRunner<Tx> implements Runner<Tx> {
   }
 
   async #repeat(message: Runnable<Tx>, stop: AbortSignal, work: Work): Promise<PipelineResult> {
+    let current = message;
     for (let tries = 0; ; tries += 1) {
-      const ended = await this.#once(message, stop, work, tries < REPEATS);
+      const ended = await this.#once(current, stop, work, tries < REPEATS);
       if (ended !== 'again') return ended;
+      current = { ...message, data: await message.dataAgain() };
     }
   }
 

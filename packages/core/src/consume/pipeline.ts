@@ -19,6 +19,8 @@ export interface Runnable<Tx> {
   readonly judged: Judged & { readonly envelope: Envelope };
   readonly run: Handler<Tx>['run'];
   readonly data: unknown;
+  /** Read from the bytes once more, for a second run: a handler may have changed what it was given. */
+  readonly dataAgain: () => Promise<unknown>;
   readonly ref: MessageRef;
 }
 
@@ -73,6 +75,7 @@ export class Pipeline<Tx> {
         judged: read.judged,
         run: resolved.handler.run,
         data: resolved.data,
+        dataAgain: async () => (await registry.resolve(settings.codec.decode(incoming)))?.data,
         ref: refOf(settings, judged),
       };
       if (isExpired(envelope, clock.now())) return await this.#expired(runnable, stop);
@@ -142,7 +145,8 @@ function failing<Tx>(
   error: unknown,
 ): Runnable<Tx> {
   const run = (): Promise<void> => Promise.reject(error);
-  return { judged, run, data: undefined, ref: refOf(settings, judged) };
+  const dataAgain = async (): Promise<undefined> => undefined;
+  return { judged, run, data: undefined, dataAgain, ref: refOf(settings, judged) };
 }
 
 function isExpired({ expiresAt }: Envelope, nowMs: number): boolean {
