@@ -1,4 +1,5 @@
 import { indexOf } from './messages.ts';
+import { startProfile } from './profiler.ts';
 
 /** What one trial took. CPU is that of the whole process, garbage collection and compiler included. */
 export interface Figures {
@@ -23,16 +24,20 @@ type Cost = Pick<Figures, 'userMicros' | 'systemMicros' | 'wallMs'>;
 export class Meter {
   #cpu: NodeJS.CpuUsage | undefined;
   #at = 0;
+  #endProfile: () => void = () => {};
 
   start(): void {
     globalThis.gc?.();
+    this.#endProfile = startProfile();
     this.#at = performance.now();
     this.#cpu = process.cpuUsage();
   }
 
   stop(): Cost {
     const { user, system } = process.cpuUsage(this.#cpu);
-    return { userMicros: user, systemMicros: system, wallMs: performance.now() - this.#at };
+    const wallMs = performance.now() - this.#at;
+    this.#endProfile();
+    return { userMicros: user, systemMicros: system, wallMs };
   }
 }
 

@@ -84,6 +84,7 @@ async function keep(
 }
 
 async function profile(options: SmokeOptions, brokers: Brokers, into: string): Promise<void> {
+  await mkdir(into, { recursive: true });
   for (const measurement of options.only) {
     for (const contestant of ['raw', 'ours'] as const) {
       const { seconds } = options;

@@ -50,8 +50,17 @@ export function createNaming(rules: NameRules, options: NamingOptions): Naming {
     if (typeof given !== 'string' || given === '') throw nameless(name, given);
     return fitting([escapeName(given, rules), ...roles].join(separator), name, rules);
   };
+  // Asked for every message; a service knows few destinations.
+  const known = new Map<string, string>();
   return {
-    destination: (name) => physical(destinations, name),
+    destination: (name) => {
+      let found = known.get(name);
+      if (found === undefined) {
+        found = physical(destinations, name);
+        known.set(name, found);
+      }
+      return found;
+    },
     consumer: (name) => physical(consumers, name),
     retry: (name, delayMs) =>
       physical(consumers, name, 'retry', ...(delayMs === undefined ? [] : [delayLabel(delayMs)])),
