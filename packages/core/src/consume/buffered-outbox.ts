@@ -10,26 +10,56 @@ export class BufferedOutbox<Tx> implements HandlerOutbox {
   readonly #writer: OutboxWriter<Tx>;
   readonly #tx: Tx;
   readonly #parent: Parent;
-  #rows: OutboxMessage[] = [];
+  readonly #signal: AbortSignal;
+  readonly #rows: OutboxMessage[] = [];
+  #adding: Promise<void> | undefined;
+  #failed: { readonly error: unknown } | undefined;
   #ended = false;
 
-  constructor(writer: OutboxWriter<Tx>, tx: Tx, parent: Parent) {
+  /** @param signal - Aborts with the run: nothing is taken any more. */
+  constructor(writer: OutboxWriter<Tx>, tx: Tx, parent: Parent, signal: AbortSignal) {
     this.#writer = writer;
     this.#tx = tx;
     this.#parent = parent;
+    this.#signal = signal;
   }
 
-  async add(...drafts: readonly Draft[]): Promise<void> {
+  /** In the order of the calls, awaited or not. */
+  add(...drafts: readonly Draft[]): Promise<void> {
+    const before = this.#adding;
+    const added = before === undefined ? this.#add(drafts) : before.then(() => this.#add(drafts));
+    // Nobody may be waiting for the answer: it must end neither the process nor in silence.
+    this.#adding = added.catch((error: unknown) => {
+      this.#failed ??= { error };
+    });
+    return added;
+  }
+
+  /** What the handler did not wait for; never rejects. Undefined: nothing was added. */
+  get adding(): Promise<void> | undefined {
+    return this.#adding;
+  }
+
+  /**
+   * What is to be committed; later adds are refused.
+   * @throws what an add failed with: the effect must not be stored without its message.
+   */
+  end(): readonly OutboxMessage[] {
+    this.#ended = true;
+    if (this.#failed !== undefined) throw this.#failed.error;
+    return this.#rows;
+  }
+
+  async #add(drafts: readonly Draft[]): Promise<void> {
     for (const draft of drafts) {
+      this.#check();
       const rows = await this.#writer.rows(this.#tx, draft, this.#parent);
-      if (this.#ended) throw storeTxEnded({ what: 'outbox.add' });
+      this.#check();
       this.#rows.push(...rows);
     }
   }
 
-  /** What is to be committed; later adds are refused. */
-  end(): readonly OutboxMessage[] {
-    this.#ended = true;
-    return this.#rows;
+  #check(): void {
+    if (this.#ended || this.#signal.aborted) throw storeTxEnded({ what: 'outbox.add' });
   }
 }

@@ -17,7 +17,10 @@ export interface Message<D = unknown> {
 
 /** Adds messages in the handler's transaction; they carry its correlation and causation. */
 export interface HandlerOutbox {
-  /** Resolves once the message will be part of the commit. Nothing is sent when the handler fails. */
+  /**
+   * Resolves once the message will be part of the commit. Nothing is sent when the handler fails;
+   * a message that cannot be added fails the run, awaited or not.
+   */
   add(...drafts: readonly Draft[]): Promise<void>;
 }
 

@@ -1,7 +1,8 @@
+import { MessagingError } from '../errors/messaging-error.ts';
 import { type BusinessRejection, isBusinessRejection } from '../failure/failures.ts';
 import type { StepName } from '../observe/steps.ts';
 import { decideOrder } from '../order/decide-order.ts';
-import type { AttemptRow, Claim, ClaimOutcome, UnitOfWork } from '../store/inbox-store.ts';
+import type { AttemptRow, Claim, Claimed, ClaimOutcome, UnitOfWork } from '../store/inbox-store.ts';
 import { deadline } from '../time/deadline.ts';
 import { BufferedOutbox } from './buffered-outbox.ts';
 import { messageOf, parentOf } from './handler-message.ts';
@@ -51,25 +52,27 @@ export class InboxRun<Tx> {
     this.#row = this.#currentCycle(claimed.attempts);
     const early = await this.#notNow(unit);
     if (early !== undefined) return early;
-    const version = this.#message.judged.envelope.aggregate?.version;
-    const order = decideOrder(this.#options.settings.order, {
-      ...(version !== undefined && { version }),
-      ...(claimed.lastVersion !== undefined && { lastVersion: claimed.lastVersion }),
-    });
-    if (order === 'stale') return await this.#settleAs(unit, 'stale');
+    if (this.#isStale(claimed)) return await this.#settleAs(unit, 'stale');
     if (work === 'expire') return await this.#settleAs(unit, 'expired');
     return await this.#handle(unit);
+  }
+
+  #isStale({ lastVersion }: Claimed): boolean {
+    const { order } = this.#options.settings;
+    const version = this.#message.judged.envelope.aggregate?.version;
+    return decideOrder(order, { version, lastVersion }) === 'stale';
   }
 
   async #handle(unit: UnitOfWork<Tx>): Promise<PipelineResult> {
     const { writer, settings } = this.#options;
     const { judged, run, data } = this.#message;
     await this.#step('handler.before');
-    const outbox = new BufferedOutbox(writer, unit.tx, parentOf(judged));
+    const { signal } = this.#timed;
+    const outbox = new BufferedOutbox(writer, unit.tx, parentOf(judged), signal);
     const context = {
       tx: unit.tx,
       outbox,
-      signal: this.#timed.signal,
+      signal,
       attempt: Math.max((this.#row?.attempts ?? 0) + 1, judged.headers.attempt),
       consumer: settings.name,
     };
@@ -77,6 +80,7 @@ export class InboxRun<Tx> {
     this.#handlerRuns = runs;
     await this.#timed.race(runs);
     this.#handlerRuns = undefined;
+    if (outbox.adding !== undefined) await this.#timed.race(outbox.adding);
     await this.#step('handler.after');
     await this.#step('commit.before');
     await this.#commit(unit, 'applied', outbox);
@@ -167,6 +171,9 @@ export class InboxRun<Tx> {
     } catch (stepError) {
       return keep(stepError);
     }
+    // The effect may be stored: what cannot be tried again is not given up, the Inbox decides.
+    const mayBeApplied = MessagingError.is(error, 'MSG_STORE_COMMIT_UNKNOWN');
+    if (mayBeApplied && judgement.verdict.step === 'park') return keep(error);
     return { verdict: judgement.verdict };
   }
 
@@ -179,8 +186,12 @@ export class InboxRun<Tx> {
     try {
       const unit = await store.inbox.begin([this.#claim(true)], signal);
       this.#unit = unit;
-      if (unit.claimed[0]?.fresh !== true) return await this.#duplicate(unit);
-      const outbox = new BufferedOutbox(writer, unit.tx, parentOf(this.#message.judged));
+      const claimed = unit.claimed[0];
+      if (claimed?.fresh !== true) return await this.#duplicate(unit);
+      // A higher version may have been applied since the first transaction.
+      if (this.#isStale(claimed)) return await this.#settleAs(unit, 'stale');
+      const parent = parentOf(this.#message.judged);
+      const outbox = new BufferedOutbox(writer, unit.tx, parent, signal);
       await outbox.add(...rejection.events);
       await this.#step('commit.before');
       await this.#commit(unit, 'rejected', outbox);
