@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RetryOptions } from '@ackord/core';
+import type { Bus, RetryOptions } from '@ackord/core';
+import type { SqlTx } from '@ackord/core/store';
 import { MemoryBroker } from '@ackord/memory';
 import { broker } from '../../examples/orders/src/broker-memory.ts';
 import { openPglite } from '../../examples/orders/src/connect.ts';
@@ -8,7 +9,8 @@ import { inventory } from '../../examples/orders/src/inventory.ts';
 import { inventoryWithoutInbox } from '../../examples/orders/src/inventory-without-inbox.ts';
 import { orderService, placeOrder } from '../../examples/orders/src/order-service.ts';
 import { createSchema } from '../../examples/orders/src/schema.ts';
-import { flakyPool } from './flaky-pool.ts';
+import { type FlakyPool, flakyPool } from './flaky-pool.ts';
+import type { Observation } from './observations.ts';
 import { seenIn, troubleMaker } from './trouble.ts';
 import { untilPlaced, type World, type WorldOptions } from './world.ts';
 
@@ -40,21 +42,7 @@ export async function memoryWorld(options: WorldOptions): Promise<World> {
         type: OrderCreated.type,
       }),
     startInventory: async (killAtCommit) => {
-      const driver = broker({ broker: server });
-      const die = (messageId: string): void => {
-        driver.kill();
-        options.killed(messageId);
-      };
-      const { plan, observations } = options;
-      const see = observations.add.bind(observations);
-      const intercept = troubleMaker({ plan, killAtCommit, die, see });
-      const service = plan.withoutInbox ? inventoryWithoutInbox : inventory;
-      // The services share a database here, so that the relay of one sends the rows of both.
-      const bus = service({ pool, broker: driver, retry: RETRY, intercept, relay: false });
-      bus.on((event) => {
-        const seen = seenIn(event);
-        if (seen) see(seen);
-      });
+      const bus = inventoryIn({ pool, server, killAtCommit }, options);
       buses.push(bus);
       await bus.start();
     },
@@ -83,4 +71,30 @@ export async function memoryWorld(options: WorldOptions): Promise<World> {
   };
   await orders.start();
   return world;
+}
+
+interface Place {
+  readonly pool: FlakyPool;
+  readonly server: MemoryBroker;
+  readonly killAtCommit: number | undefined;
+}
+
+/** A consumer on a driver of its own, which is to the broker what a process is. */
+function inventoryIn({ pool, server, killAtCommit }: Place, options: WorldOptions): Bus<SqlTx> {
+  const { plan, observations, killed } = options;
+  const driver = broker({ broker: server });
+  const die = (messageId: string): void => {
+    driver.kill();
+    killed(messageId);
+  };
+  const see = (seen: Observation): void => observations.add(seen);
+  const intercept = troubleMaker({ plan, killAtCommit, die, see });
+  const service = plan.withoutInbox ? inventoryWithoutInbox : inventory;
+  // The services share a database here, so that the relay of one sends the rows of both.
+  const bus = service({ pool, broker: driver, retry: RETRY, intercept, relay: false });
+  bus.on((event) => {
+    const seen = seenIn(event);
+    if (seen) see(seen);
+  });
+  return bus;
 }

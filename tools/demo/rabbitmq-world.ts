@@ -40,7 +40,24 @@ async function openWorld(brokers: DemoBrokers, options: WorldOptions): Promise<W
     { rabbitmqUrl: rabbitmq.url, databaseUrl, prefix, retry: RETRY, plan: options.plan },
     options,
   );
-  await services.startOrders();
+  const close = async (): Promise<void> => {
+    try {
+      await services.close();
+      await pool.end();
+      // In containers of this run all that goes with them.
+      if (brokers.shared) await queues.remove();
+      await queues.close();
+      if (!postgres.owned) await postgres.dropDatabase(name);
+    } finally {
+      await brokers.remove();
+    }
+  };
+  try {
+    await services.startOrders();
+  } catch (error) {
+    await close();
+    throw error;
+  }
   return {
     about: 'RabbitMQ (rabbitmq/ttl-buckets) and PostgreSQL, services as processes',
     howKilled: 'SIGKILL, seen in its exit status',
@@ -54,18 +71,7 @@ async function openWorld(brokers: DemoBrokers, options: WorldOptions): Promise<W
     parked: () => queues.parked('inventory.reserve'),
     retryCopies: async () => undefined,
     quietMs: QUIET_MS,
-    close: async () => {
-      try {
-        await services.close();
-        await pool.end();
-        // In containers of this run all that goes with them.
-        if (brokers.shared) await queues.remove();
-        await queues.close();
-        if (!postgres.owned) await postgres.dropDatabase(name);
-      } finally {
-        await brokers.remove();
-      }
-    },
+    close,
   };
 }
 

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageIdOf } from '../../examples/orders/src/order-service.ts';
 import { Observations } from './observations.ts';
+import { commitToDieAt, troubleFor } from './plan-trouble.ts';
 import type { Progress } from './progress.ts';
 import type { InputLine } from './read-orders.ts';
+import { POLL_MS, Show } from './show.ts';
 import { endings, type Tally, tally } from './tally.ts';
-import type { TroublePlan } from './trouble.ts';
 import { broken, type Dead } from './verdict.ts';
 import type { World, WorldOptions } from './world.ts';
 
@@ -33,7 +34,6 @@ export interface RunOptions {
 const PLACING = 3;
 /** What has not ended by then counts as lost. */
 const DEADLINE_MS = 150_000;
-const POLL_MS = 200;
 /** Longest wait for the kill, which a file without a good order never sees. */
 const REVIVAL_MS = 5_000;
 
@@ -56,55 +56,39 @@ export async function run(options: RunOptions): Promise<Outcome> {
   });
   try {
     signal.throwIfAborted();
-    const show = new Show(world, lines, progress);
     await world.startInventory(commitToDieAt(lines));
     let dead: string | undefined;
-    const revived = death.promise.then(async (messageId) => {
+    const revived = death.promise.then((messageId) => {
       dead = messageId;
-      progress.note(`consumer killed after COMMIT and before its ack, at ${messageId}`);
-      await Promise.all([world.startInventory(), world.startInventory()]);
-      progress.note('two consumers started in its place');
+      return revive(messageId, world, progress);
     });
     revived.catch(failure.reject);
-    const stage = { world, show, signal, progress, revived };
-    const fed = feed(lines, stage).then(async (outage) => {
-      await untilEnded(stage);
-      return outage;
-    });
-    const outage = await Promise.race([fed, failure.promise]);
+    const show = new Show(world, lines, progress);
+    const ended = passThrough(lines, { world, show, signal, progress, revived });
+    const outage = await Promise.race([ended, failure.promise]);
     progress.end();
     const counted = await tally(lines, world, observations);
     const fate = dead === undefined ? undefined : await fateOf(dead, world);
-    return {
-      about: world.about,
-      tally: counted,
-      dead: fate,
-      howKilled: world.howKilled,
-      outage,
-      broken: broken(counted, fate),
-      tookMs: Date.now() - startedAtMs,
-    };
+    const { about, howKilled } = world;
+    const tookMs = Date.now() - startedAtMs;
+    const found = broken(counted, fate);
+    return { about, tally: counted, dead: fate, howKilled, outage, broken: found, tookMs };
   } finally {
     progress.end();
     await world.close();
   }
 }
 
-/** Every twelfth order fails once; one order fails always, where there are enough of them. */
-function troubleFor(lines: readonly InputLine[], withoutInbox: boolean): TroublePlan {
-  const again = new Set(lines.flatMap((line) => (line.kind === 'again' ? [line.raw.id] : [])));
-  const ids = lines.flatMap((line) => (line.kind === 'order' ? [messageIdOf(line.order)] : []));
-  const single = ids.filter((id) => !again.has(id));
-  return {
-    failOnce: ids.filter((_, at) => at % 12 === 3),
-    failAlways: single.length < 10 ? [] : [single[7] as string],
-    withoutInbox,
-  };
+async function revive(messageId: string, world: World, progress: Progress): Promise<void> {
+  progress.note(`consumer killed after COMMIT and before its ack, at ${messageId}`);
+  await Promise.all([world.startInventory(), world.startInventory()]);
+  progress.note('two consumers started in its place');
 }
 
-function commitToDieAt(lines: readonly InputLine[]): number {
-  const orders = lines.filter(({ kind }) => kind === 'order').length;
-  return Math.min(40, Math.max(1, Math.floor(orders / 5)));
+async function passThrough(lines: readonly InputLine[], stage: Stage): Promise<string | undefined> {
+  const outage = await feed(lines, stage);
+  await untilEnded(stage);
+  return outage;
 }
 
 interface Stage {
@@ -171,63 +155,4 @@ async function fateOf(messageId: string, world: World): Promise<Dead> {
   const ended = await endings(world);
   const effects = ended.find(({ id }) => messageIdOf({ orderId: id }) === messageId)?.times ?? 0;
   return { messageId, effects };
-}
-
-/** Keeps the progress line up to date. */
-class Show {
-  placed = 0;
-  readonly #world: World;
-  readonly #lines: readonly InputLine[];
-  readonly #progress: Progress;
-
-  constructor(world: World, lines: readonly InputLine[], progress: Progress) {
-    this.#world = world;
-    this.#lines = lines;
-    this.#progress = progress;
-  }
-
-  /** Until `stop`, which resolves after the last look. */
-  start(signal: AbortSignal): { stop(): Promise<void> } {
-    let stopped = false;
-    const looking = (async () => {
-      while (!stopped && !signal.aborted) {
-        await this.once();
-        await sleep(POLL_MS);
-      }
-    })();
-    return {
-      stop: async () => {
-        stopped = true;
-        await looking;
-      },
-    };
-  }
-
-  /** What is still to come: lines, queued messages, outbox rows; at least 1 while the database is away. */
-  async once(): Promise<number> {
-    const world = this.#world;
-    const all = this.#lines.length;
-    try {
-      const [ended, parked, backlog, outbox] = await Promise.all([
-        endings(world),
-        world.parkedCount(),
-        world.backlog(),
-        world.sql('select count(*)::int as rows from ackord.outbox'),
-      ]);
-      const effects = ended.reduce((sum, each) => sum + each.effects, 0);
-      const rejected = ended.reduce((sum, each) => sum + each.times - each.effects, 0);
-      const rows = Number(outbox[0]?.['rows']);
-      this.#progress.update(
-        `lines ${this.placed}/${all}  effects ${effects}  rejected ${rejected}  ` +
-          `parked ${parked}  in queues ${backlog}  in outbox ${rows}`,
-      );
-      return backlog + rows + (all - this.placed);
-    } catch (error) {
-      // The demo itself took it away; what does not come back ends at the deadline.
-      this.#progress.update(
-        `lines ${this.placed}/${all}  database away: ${(error as Error).message}`,
-      );
-      return 1;
-    }
-  }
 }
