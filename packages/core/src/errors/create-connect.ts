@@ -1,3 +1,4 @@
+import { afterColon, describeCause } from './describe-cause.ts';
 import { describeAddress } from './describe-value.ts';
 import { MessagingError } from './messaging-error.ts';
 
@@ -11,7 +12,7 @@ export function connectUnreachable(at: {
   const within = at.waitedMs === undefined ? '' : ` within ${at.waitedMs} ms`;
   return new MessagingError(
     'MSG_CONNECT_UNREACHABLE',
-    `${at.broker}${addressOf(at)} could not be reached${within}. ` +
+    `${at.broker}${addressOf(at)} could not be reached${within}${afterColon(describeCause(at.cause))}. ` +
       'Check address, network and that the broker runs.',
     {
       broker: at.broker,
@@ -28,7 +29,7 @@ export function connectAuth(at: {
 }): MessagingError {
   return new MessagingError(
     'MSG_CONNECT_AUTH',
-    `${at.broker}${addressOf(at)} refused the credentials. ` +
+    `${at.broker}${addressOf(at)} refused the credentials${afterColon(describeCause(at.cause))}. ` +
       'Correct user and secret; the same ones are not tried again.',
     { broker: at.broker, details: detailsOf(at), cause: at.cause },
   );
@@ -43,7 +44,7 @@ export function connectForbidden(at: {
   const action = at.action ?? 'use a resource of the plan';
   return new MessagingError(
     'MSG_CONNECT_FORBIDDEN',
-    `The user of ${at.broker} is not allowed to ${action}. ` +
+    `The user of ${at.broker} is not allowed to ${action}${afterColon(describeCause(at.cause))}. ` +
       'Grant the right, or create the topology beforehand and start with topology: "verify".',
     { broker: at.broker, details: { action }, cause: at.cause },
   );

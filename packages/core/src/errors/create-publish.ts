@@ -1,4 +1,5 @@
 import type { ErrorCode } from './codes.ts';
+import { afterColon, describeCause } from './describe-cause.ts';
 import { MessagingError } from './messaging-error.ts';
 
 /** Which message it is about. */
@@ -28,7 +29,7 @@ export function publishTooLarge(
   return about(
     'MSG_PUBLISH_TOO_LARGE',
     at,
-    `${size} over ${limit}`,
+    `${size} over ${limit}${at.bytes === undefined ? reasonOf(at) : ''}`,
     'Store the content elsewhere and send a reference.',
     { bytes: at.bytes, maxBytes: at.maxBytes },
   );
@@ -38,7 +39,7 @@ export function publishInvalid(at: PublishSubject & { readonly reason?: string }
   return about(
     'MSG_PUBLISH_INVALID',
     at,
-    `is not accepted in this form${at.reason ? `: ${at.reason}` : ''}`,
+    `is not accepted in this form${reasonOf(at)}`,
     'Correct the message; the same one is refused again.',
     { reason: at.reason },
   );
@@ -48,7 +49,7 @@ export function publishRefused(at: PublishSubject & { readonly reason?: string }
   return about(
     'MSG_PUBLISH_REFUSED',
     at,
-    `was refused${at.reason ? `: ${at.reason}` : ''}`,
+    `was refused${reasonOf(at)}`,
     'The broker did not store it (a limit of the queue, or too few replicas): try again later with the same id.',
     { reason: at.reason },
   );
@@ -58,7 +59,7 @@ export function publishThrottled(at: PublishSubject): MessagingError {
   return about(
     'MSG_PUBLISH_THROTTLED',
     at,
-    'was throttled',
+    `was throttled${reasonOf(at)}`,
     'Send less at once, or try again later with the same id.',
   );
 }
@@ -67,7 +68,7 @@ export function publishAuth(at: PublishSubject): MessagingError {
   return about(
     'MSG_PUBLISH_AUTH',
     at,
-    'may not be published there',
+    `may not be published there${reasonOf(at)}`,
     'Grant the user the right to write to the destination.',
   );
 }
@@ -101,6 +102,11 @@ export function publishClosed(at: PublishSubject): MessagingError {
     'was not sent, because the bus is closed or closing',
     'Publish before close(), or through the outbox.',
   );
+}
+
+/** Given, else what the broker said. */
+function reasonOf({ reason, cause }: PublishSubject & { readonly reason?: string }): string {
+  return afterColon(reason || describeCause(cause));
 }
 
 function about(

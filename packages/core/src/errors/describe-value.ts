@@ -8,8 +8,13 @@ const SECRET_KEY = /pass|secret|token|credential/i;
 
 /** A short, one-line form of any value for an error text, without what looks secret. Never throws. */
 export function describeValue(value: unknown): string {
-  const text = asText(value).slice(0, MAX_SEARCHED).replace(CREDENTIALS, '://…@');
+  const text = withoutCredentials(asText(value).slice(0, MAX_SEARCHED));
   return text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS)}…`.toWellFormed();
+}
+
+/** Takes `user:password@` out of every URL in a text. */
+export function withoutCredentials(text: string): string {
+  return text.replace(CREDENTIALS, '://…@');
 }
 
 function asText(value: unknown): string {

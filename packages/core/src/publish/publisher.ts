@@ -64,6 +64,7 @@ export class Publisher {
   /** Never rejects. */
   async one(draft: Draft, options: PublishOptions): Promise<PublishResult> {
     const { producer, clock, plan, ready, broker, events } = this.#options;
+    if (typeof draft?.contract !== 'function') return { id: '', ...noDraft(draft) };
     const { id, contract } = draft;
     const subject = { broker, destination: contract.destination, type: contract.type, id };
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs;
@@ -94,8 +95,10 @@ export class Publisher {
             );
       if (outcome.is === 'confirmed') return { id, outcome: 'confirmed' };
       const error = errorOf(outcome, subject, timeoutMs);
-      events.emit({ event: 'publish.failed', broker, messageId: id, outcome: outcome.is, error });
-      return { id, outcome: outcome.is, error };
+      // Closed or aborted before anything was sent: that is no doubt.
+      const is = error.code === 'MSG_PUBLISH_UNCONFIRMED' ? 'unknown' : 'rejected';
+      events.emit({ event: 'publish.failed', broker, messageId: id, outcome: is, error });
+      return { id, outcome: is, error };
     } catch (error) {
       const refused = MessagingError.is(error)
         ? error
@@ -114,6 +117,14 @@ export class Publisher {
   many(drafts: readonly Draft[], options: PublishOptions): Promise<readonly PublishResult[]> {
     return Promise.all(drafts.map((draft) => this.one(draft, options)));
   }
+}
+
+function noDraft(value: unknown): { outcome: 'rejected'; error: MessagingError } {
+  const expected = 'a draft, which a contract makes of data: OrderCreated({ … })';
+  return {
+    outcome: 'rejected',
+    error: configInvalid({ option: 'publish(draft)', value, expected }),
+  };
 }
 
 /** A deadline that is no number would never pass. @throws MSG_CONFIG_INVALID */
