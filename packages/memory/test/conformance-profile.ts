@@ -22,6 +22,8 @@ export const memoryQueueProfile: Profile = {
 function openCase(namespace: string): CaseBroker {
   const broker = new MemoryBroker();
   const buckets = new Map<string, number>();
+  const closed = new MemoryBroker();
+  closed.faults.refuseOpen('auth');
   let letGo: (() => void) | undefined;
   const hold = (): void => {
     letGo ??= broker.faults.holdConfirms();
@@ -37,8 +39,8 @@ function openCase(namespace: string): CaseBroker {
     broker.loseSession();
   };
   return {
-    driver() {
-      const driver = memoryQueue({ broker });
+    driver(as) {
+      const driver = memoryQueue({ broker: as === 'intruder' ? closed : broker });
       return { driver: noting(driver, buckets), kill: () => driver.kill() };
     },
     raw: rawOf(broker, namespace, buckets),
@@ -82,6 +84,12 @@ function rawOf(
   namespace: string,
   buckets: ReadonlyMap<string, number>,
 ): RawBroker {
+  const full = new Set<string>();
+  // A destination has no room of its own: it refuses when the queue behind it is full.
+  const behind = (to: string): string =>
+    to === `${namespace}.orders` ? `${namespace}.reserve` : to;
+  const isFull = ({ to }: { readonly to: string }): boolean => full.has(behind(to));
+  broker.faults.rejectSends(Number.POSITIVE_INFINITY, 'throttled', { on: isFull });
   const addressOf = (place: Place): string => {
     if (place.at === 'destination') return place.name ?? `${namespace}.orders`;
     const consumer = place.consumer ?? `${namespace}.reserve`;
@@ -118,6 +126,10 @@ function rawOf(
     },
     remove: async (place) => broker.faults.remove(addressOf(place)),
     restore: async (place) => broker.faults.restore(addressOf(place)),
+    full: async (place, isNowFull) => {
+      if (isNowFull) full.add(addressOf(place));
+      else full.delete(addressOf(place));
+    },
     buckets: async (consumer = `${namespace}.reserve`) =>
       [...buckets]
         .filter(([name]) => name.startsWith(`${consumer}.retry.`))

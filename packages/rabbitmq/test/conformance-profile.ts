@@ -36,7 +36,10 @@ async function openCase(
   };
   return {
     // Buses of the suite's own process are never killed: worker processes are.
-    driver: () => ({ driver: makeDriver(options), kill: () => {} }),
+    driver: (as) => ({
+      driver: makeDriver(as === 'intruder' ? { ...options, url: intruder(options.url) } : options),
+      kill: () => {},
+    }),
     worker: { module: WORKER_MODULE, export: 'makeDriver', options },
     raw,
     line: {
@@ -62,4 +65,11 @@ async function openCase(
       await raw.close();
     },
   };
+}
+
+/** The same user with a password that is wrong. */
+function intruder(url: string): string {
+  const wrong = new URL(url);
+  wrong.password = 'let-me-in';
+  return wrong.href;
 }

@@ -27,6 +27,8 @@ export class RabbitmqRaw implements RawBroker {
   readonly #broker: RabbitmqBroker;
   readonly #namespace: string;
   readonly #removed = new Map<string, Removed>();
+  /** Policies that are set. */
+  readonly #full = new Set<string>();
   #connection: Promise<ChannelModel> | undefined;
 
   constructor(broker: RabbitmqBroker, namespace: string) {
@@ -115,6 +117,26 @@ export class RabbitmqRaw implements RawBroker {
     });
   }
 
+  /** By a policy, which takes a moment to reach the queue. */
+  async full(place: Place, isFull: boolean): Promise<void> {
+    const name = this.#name(place);
+    const { management } = this.#broker;
+    const policy = `policies/{vhost}/${encodeURIComponent(`full ${name}`)}`;
+    if (!isFull) {
+      this.#full.delete(policy);
+      return void (await management.call('DELETE', policy));
+    }
+    this.#full.add(policy);
+    const pattern = `^${name.replaceAll('.', '[.]')}$`;
+    const definition = { 'max-length': 1, overflow: 'reject-publish' };
+    await management.call('PUT', policy, { pattern, definition, 'apply-to': 'queues' });
+    const path = `queues/{vhost}/${encodeURIComponent(name)}`;
+    await eventually(`the policy holds for ${name}`, async () => {
+      const queue = (await management.call('GET', path)) as { readonly policy?: string };
+      return queue.policy === `full ${name}`;
+    });
+  }
+
   async buckets(consumer = `${this.#namespace}.reserve`): Promise<readonly number[]> {
     const start = `${consumer}.retry.`;
     const names = (await this.#names('queues')).filter((name) => name.startsWith(start));
@@ -123,6 +145,7 @@ export class RabbitmqRaw implements RawBroker {
 
   /** Deletes everything of the namespace. */
   async close(): Promise<void> {
+    for (const policy of this.#full) await this.#broker.management.call('DELETE', policy);
     const queues = await this.#names('queues');
     const exchanges = await this.#names('exchanges');
     await this.#on(async (channel) => {
