@@ -143,7 +143,8 @@ export class Cast {
     }
   }
 
-  #consumer(name: string, { reads = 'orders', options = {} }: ConsumerSpec): Consumer {
+  #consumer(name: string, spec: ConsumerSpec): Consumer {
+    const { reads = 'orders', options = {}, effects = true } = spec;
     const retry: Partial<RetryOptions> = options.retry ?? {};
     const delays = retry.delays ?? this.#options.profile.delaysMs;
     return {
@@ -154,6 +155,7 @@ export class Cast {
       delaysMs: delays.filter((delay) => typeof delay === 'number'),
       order: options.order ?? 'none',
       inbox: options.inbox === undefined,
+      effects: effects && spec.handlers === undefined,
     };
   }
 

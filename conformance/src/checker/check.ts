@@ -12,18 +12,7 @@ import { sameBytes } from './same-bytes.ts';
 import { settled } from './settled.ts';
 
 /** Invariants of `SPEC.md` that are judged. I4 is judged with I1: a row that was committed and is gone must have an end. */
-export type Invariant =
-  | 'I1'
-  | 'I2'
-  | 'I3'
-  | 'I5'
-  | 'I6'
-  | 'I7'
-  | 'I8'
-  | 'I9'
-  | 'I10'
-  | 'I11'
-  | 'I12';
+type Invariant = 'I1' | 'I2' | 'I3' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9' | 'I10' | 'I11' | 'I12';
 
 /** What a case may set before its end. */
 export interface Limits {
@@ -46,6 +35,8 @@ export interface Consumer {
   readonly delaysMs: readonly number[];
   readonly order: string;
   readonly inbox: boolean;
+  /** Its handler is the test handler and writes effects. */
+  readonly effects: boolean;
 }
 
 /** Everything that is judged: what was seen, and what database and broker hold at the end. */

@@ -19,14 +19,28 @@ export function noLoss(evidence: Evidence): readonly string[] {
     ...history.of('outcome').filter(({ outcome }) => outcome === 'confirmed'),
   ];
   const at = consumers.filter(({ reads }) => reads === orders);
-  return owed.flatMap(({ id, atMs }) =>
+  const lost = owed.flatMap(({ id, atMs }) =>
     at
       .filter((consumer) => consumer.sinceMs <= atMs && !isSomewhere(evidence, id, consumer))
-      .map(
-        ({ name }) =>
-          `${id} was confirmed and is lost for ${name}: no Inbox row, not parked, not at the broker`,
-      ),
+      .map(({ name }) => `${id} is lost for ${name}: no Inbox row, not parked, not at the broker`),
   );
+  return [...lost, ...withoutEffect(evidence)];
+}
+
+/** An Inbox row stands for an effect that was committed with it. */
+function withoutEffect({ inbox, effects, consumers, history }: Evidence): readonly string[] {
+  return inbox.flatMap(({ consumer, messageId, outcome }) => {
+    const writes = consumers.find(({ name }) => name === consumer)?.effects ?? false;
+    if (outcome !== 'applied' || !writes) return [];
+    const run = history.runs(messageId).findLast((each) => each.consumer === consumer);
+    if (run?.act === 'business') return [];
+    const found = effects.some(
+      (effect) => effect.consumer === consumer && effect.messageId === messageId,
+    );
+    return found
+      ? []
+      : [`the effect of ${messageId} at ${consumer} is lost, its Inbox row is there`];
+  });
 }
 
 function isSomewhere(evidence: Evidence, id: string, { name, inbox }: Consumer): boolean {

@@ -41,6 +41,7 @@ function evidence(record: (history: History) => void, more: Partial<Evidence> = 
         delaysMs: [100],
         order: 'latest',
         inbox: true,
+        effects: true,
       },
     ],
     orders: 'orders',
@@ -80,6 +81,7 @@ const copy = (text: string) =>
 
 it.each<[string, Evidence]>([
   ['I1', evidence(applied, { inbox: [], effects: [], stock: new Map() })],
+  ['I1', evidence(applied, { effects: [], stock: new Map() })],
   [
     'I2',
     evidence(applied, {
