@@ -8,6 +8,13 @@ const MAX_PEEKED = 20_000;
 
 const CONNECT_MS = 10_000;
 
+/** What the management API tells of a queue or exchange, as far as it is read. */
+interface ListedQueue {
+  readonly name: string;
+  readonly messages?: number;
+  readonly message_stats?: { readonly publish?: number };
+}
+
 interface Raw {
   readonly api: RabbitmqManagement;
   readonly connection: ChannelModel;
@@ -50,7 +57,7 @@ export class RabbitmqQueues {
 
   /** Messages in the parking lots, or in all other queues and buckets of the run. */
   async count(which: 'parking' | 'others'): Promise<number> {
-    const queues = (await this.#list('queues')) as readonly { name: string; messages?: number }[];
+    const queues = await this.#list('queues');
     let sum = 0;
     for (const { name, messages = 0 } of queues) {
       if (name.endsWith('.parking') !== (which === 'parking')) continue;
@@ -59,6 +66,15 @@ export class RabbitmqQueues {
       sum += Math.max(messageCount, messages);
     }
     return sum;
+  }
+
+  /** Copies that went into the buckets of a consumer. Undefined: this server keeps no such counts. */
+  async retryCopies(consumer: string): Promise<number | undefined> {
+    const buckets = await this.#list('queues');
+    const sum = buckets
+      .filter(({ name }) => name.startsWith(`${this.#prefix}${consumer}.retry.`))
+      .reduce((total, { message_stats }) => total + (message_stats?.publish ?? 0), 0);
+    return sum === 0 ? undefined : sum;
   }
 
   /** What the parking lot holds; it stays there. */
@@ -88,8 +104,8 @@ export class RabbitmqQueues {
     }
   }
 
-  async #list(kind: 'queues' | 'exchanges'): Promise<readonly { readonly name: string }[]> {
-    const all = (await this.#api.call('GET', `${kind}/{vhost}`)) as readonly { name: string }[];
+  async #list(kind: 'queues' | 'exchanges'): Promise<readonly ListedQueue[]> {
+    const all = (await this.#api.call('GET', `${kind}/{vhost}`)) as readonly ListedQueue[];
     return all.filter(({ name }) => name.startsWith(this.#prefix));
   }
 }

@@ -69,7 +69,7 @@ async function openWorld(brokers: DemoBrokers, options: WorldOptions): Promise<W
     backlog: () => queues.count('others'),
     parkedCount: () => queues.count('parking'),
     parked: () => queues.parked('inventory.reserve'),
-    retryCopies: async () => undefined,
+    retryCopies: () => queues.retryCopies('inventory.reserve'),
     quietMs: QUIET_MS,
     close,
   };
