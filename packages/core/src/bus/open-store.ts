@@ -2,6 +2,8 @@ import { storeUnavailable } from '../errors/create.ts';
 import { MessagingError } from '../errors/messaging-error.ts';
 import { backoffMs } from '../lifecycle/backoff.ts';
 import type { EventOutlet } from '../observe/events.ts';
+import type { Store } from '../store/store.ts';
+import { withDeadline } from '../time/deadline.ts';
 import { wait } from '../time/wait.ts';
 import type { BusSettings } from './bus-options.ts';
 
@@ -16,14 +18,28 @@ export async function openStore<Tx>(
   events: EventOutlet,
   stopping: AbortSignal,
 ): Promise<void> {
-  const { store, clock, random, backoff, startTimeoutMs } = settings;
+  const { store, clock, startTimeoutMs } = settings;
   if (store === undefined) return;
+  await withDeadline(clock, startTimeoutMs, 'opening the store', (late) =>
+    opened(store, settings, events, { late, stopping }),
+  );
+  for (const finding of await store.doctor()) {
+    events.emit({ event: 'preflight.finding', source: store.name, finding });
+  }
+}
+
+async function opened<Tx>(
+  store: Store<Tx>,
+  { clock, random, backoff, startTimeoutMs }: BusSettings<Tx>,
+  events: EventOutlet,
+  { late, stopping }: { readonly late: AbortSignal; readonly stopping: AbortSignal },
+): Promise<void> {
   const giveUpAtMs = clock.now() + startTimeoutMs;
-  const signal = AbortSignal.any([AbortSignal.timeout(startTimeoutMs), stopping]);
+  const signal = AbortSignal.any([late, stopping]);
   for (let tries = 0; ; tries += 1) {
     try {
       await store.open(signal);
-      break;
+      return;
     } catch (error) {
       stopping.throwIfAborted();
       if (MessagingError.is(error, 'MSG_STORE_SCHEMA')) throw error;
@@ -34,8 +50,5 @@ export async function openStore<Tx>(
       events.emit({ event: 'store.failed', during: 'the start', error });
       await wait(clock, pauseMs, signal);
     }
-  }
-  for (const finding of await store.doctor()) {
-    events.emit({ event: 'preflight.finding', source: store.name, finding });
   }
 }
