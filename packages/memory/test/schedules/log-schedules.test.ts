@@ -6,7 +6,7 @@ import { play } from './play.ts';
 import type { Profile } from './world.ts';
 
 /** More runs: `ACKORD_SCHEDULE_RUNS=5000 vitest run --project unit packages/memory/test/schedules`. */
-const RUNS = Number(process.env['ACKORD_SCHEDULE_RUNS'] ?? 60);
+const RUNS = Number(process.env['ACKORD_SCHEDULE_RUNS'] ?? 40);
 
 const log: Profile = {
   name: 'log',
