@@ -18,6 +18,7 @@ import {
 import { ttlBuckets } from './capabilities.ts';
 import { classifyError } from './classify-error.ts';
 import type { AmqpConnection } from './client.ts';
+import { connect } from './connect.ts';
 import { applyResources, onOwnChannel } from './declare.ts';
 import { findings } from './doctor.ts';
 import { gatherWrites } from './gather-writes.ts';
@@ -26,16 +27,24 @@ import { Publisher } from './publisher.ts';
 import { Receiver } from './receiver.ts';
 import { bucketsInto, readAddress } from './topology.ts';
 
-/** One connection with a confirm channel, and a channel for each receiver. */
+/**
+ * A connection with a channel for each receiver, and from the first message on one that sends: under
+ * a memory or disk alarm the broker reads nothing more from a connection that sent, so that acks on
+ * it would wait too and the queues could not be emptied.
+ */
 export class RabbitmqSession implements QueueSession {
   readonly kind = 'queue';
   readonly id: number;
   readonly capabilities: Capabilities;
   readonly lost: Promise<Fault>;
   readonly #connection: AmqpConnection;
+  /** Those that are open. */
+  readonly #connections = new Set<AmqpConnection>();
+  readonly #fail: (fault: Fault) => void;
   readonly #settings: Settings;
   readonly #io: OpenOptions;
   readonly #receivers = new Set<Receiver>();
+  #sending: Promise<AmqpConnection> | undefined;
   #publisher: Publisher | undefined;
   #opening: Promise<Publisher> | undefined;
   #alive = true;
@@ -47,13 +56,10 @@ export class RabbitmqSession implements QueueSession {
     this.#connection = connection;
     this.#settings = settings;
     this.#io = io;
-    this.lost = this.#watch();
-    const { stream } = connection.connection;
-    if (stream !== undefined) gatherWrites(stream);
-    connection.on('blocked', (reason: unknown) => {
-      io.notice({ kind: 'blocked', error: new Error(`RabbitMQ takes no messages: ${reason}`) });
-    });
-    connection.on('unblocked', () => io.notice({ kind: 'unblocked' }));
+    const { promise, resolve } = Promise.withResolvers<Fault>();
+    this.lost = promise;
+    this.#fail = resolve;
+    this.#adopt(connection);
   }
 
   apply(resources: readonly Resource[], mode: 'create' | 'verify'): Promise<readonly Drift[]> {
@@ -127,7 +133,7 @@ export class RabbitmqSession implements QueueSession {
   async #close(): Promise<void> {
     const { clock } = this.#io;
     const inTime = await settledWithin(clock, this.#settings.connectTimeoutMs, this.#closeAll());
-    if (!inTime) this.#connection.connection.stream?.destroy();
+    if (!inTime) for (const { connection } of this.#connections) connection.stream?.destroy();
     this.#alive = false;
   }
 
@@ -138,23 +144,31 @@ export class RabbitmqSession implements QueueSession {
   async #closeAll(): Promise<void> {
     await Promise.all([...this.#receivers].map((receiver) => receiver.close()));
     if (this.#publisher?.open) await this.#publisher.channel.close();
-    if (this.#alive) await this.#connection.close();
+    await Promise.all(Array.from(this.#connections, (connection) => connection.close()));
   }
 
-  #watch(): Promise<Fault> {
-    return new Promise((resolve) => {
-      let cause: unknown;
-      this.#connection.on('error', (error: unknown) => {
-        cause = error;
-      });
-      // A kill by an operator emits no error; the close carries it.
-      this.#connection.on('close', (error: unknown) => {
-        this.#alive = false;
-        if (this.#closing !== undefined) return;
-        const reason = error ?? cause ?? new Error('RabbitMQ closed the connection');
-        resolve({ kind: classifyError(reason) === 'auth' ? 'auth' : 'connection', error: reason });
-      });
+  /** The session lives as long as all its connections. */
+  #adopt(connection: AmqpConnection): void {
+    let cause: unknown;
+    this.#connections.add(connection);
+    const { stream } = connection.connection;
+    if (stream !== undefined) gatherWrites(stream);
+    connection.on('error', (error: unknown) => {
+      cause = error;
     });
+    // A kill by an operator emits no error; the close carries it.
+    connection.on('close', (error: unknown) => {
+      this.#connections.delete(connection);
+      this.#alive = false;
+      if (this.#closing !== undefined) return;
+      const reason = error ?? cause ?? new Error('RabbitMQ closed the connection');
+      this.#fail({ kind: classifyError(reason) === 'auth' ? 'auth' : 'connection', error: reason });
+    });
+    connection.on('blocked', (reason: unknown) => {
+      const error = new Error(`RabbitMQ takes no messages: ${reason}`);
+      this.#io.notice({ kind: 'blocked', error });
+    });
+    connection.on('unblocked', () => this.#io.notice({ kind: 'unblocked' }));
   }
 
   #sharedPublisher(): Promise<Publisher> {
@@ -170,11 +184,26 @@ export class RabbitmqSession implements QueueSession {
   }
 
   async #openPublisher(): Promise<Publisher> {
-    const channel = await this.#connection.createConfirmChannel();
+    this.#sending ??= this.#openSending();
+    const channel = await (await this.#sending).createConfirmChannel();
     return new Publisher(channel, this.#settings.maxMessageBytes, () => this.#alive);
   }
 
-  /** Nothing was sent. With a living connection the cause is its limit of channels. */
+  async #openSending(): Promise<AmqpConnection> {
+    try {
+      if (!this.#alive || this.#closing) throw new Error('rabbitmq: the session is closed');
+      const connection = await connect(this.#settings, this.#io);
+      this.#adopt(connection);
+      // Closed meanwhile: nobody else would end this one.
+      if (!this.#alive || this.#closing) await connection.close();
+      return connection;
+    } catch (error) {
+      this.#sending = undefined;
+      throw error;
+    }
+  }
+
+  /** Nothing was sent. With a living session the cause is a limit of channels or connections. */
   #notOpened(error: unknown): Outcome {
     if (this.#alive) return { is: 'rejected', kind: 'throttled', error };
     return { is: 'unknown', why: 'session', error };

@@ -155,6 +155,29 @@ describeBroker('rabbitmq session', startRabbitmq, (broker: () => RabbitmqBroker)
     await rig.end();
   });
 
+  it('settles and closes as ever while the broker takes no messages', async ({ skip }) => {
+    if (!broker().containerId) skip('needs rabbitmqctl');
+    const rig = await openRig(broker().url);
+    await rig.session.apply(rig.plan.resources, 'create');
+    const [to = ''] = rig.plan.address({ at: 'destination', name: 'orders' });
+    await send(rig.session, [outgoing(to), outgoing(to)]);
+    const inbox = await receive(rig.session, sourceOf(rig, 'reserve', 'live'), 1);
+    await expect.poll(() => inbox.deliveries.length).toBe(1);
+    await broker().ctl('set_vm_memory_high_watermark', '0.00001');
+    try {
+      await send(rig.session, [outgoing(to)], { signal: AbortSignal.timeout(1_500) });
+      const [{ token } = { token: undefined }] = inbox.deliveries;
+      await inbox.receiver.settle([{ token, how: { do: 'ack' } }], new AbortController().signal);
+      // The window was full: the next one comes only once the broker has read the ack.
+      await expect.poll(() => inbox.deliveries.length).toBe(2);
+      await inbox.receiver.close();
+      await expect.poll(() => count(rig, `${rig.prefix}reserve`)).toBe(1);
+    } finally {
+      await broker().ctl('set_vm_memory_high_watermark', '0.6');
+    }
+    await rig.end();
+  });
+
   it('closes in time over a connection that went silent', async () => {
     const rig = await openRig(broker().url);
     await rig.session.apply(rig.plan.resources, 'create');
