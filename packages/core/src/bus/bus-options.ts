@@ -92,7 +92,7 @@ export function busSettings<Tx>(options: BusOptions<Tx>): BusSettings<Tx> {
     driver: broker,
     store: storeOf(store),
     mode,
-    destinations: options.destinations ?? [],
+    destinations: names(options.destinations ?? []),
     startTimeoutMs: duration('connect.timeout', connect.timeout, 30_000),
     backoff: {
       baseMs: duration('connect.backoff', connect.backoff, 100),
@@ -101,9 +101,9 @@ export function busSettings<Tx>(options: BusOptions<Tx>): BusSettings<Tx> {
     publishTimeoutMs: duration('publish.timeout', publish.timeout, 10_000),
     maxInFlight: count('publish.maxInFlight', publish.maxInFlight, 1_000),
     relay: relaySettings(relay),
-    intercept: options.intercept,
-    clock: options.clock ?? systemClock,
-    random: options.random ?? Math.random,
+    intercept: callable('intercept', options.intercept),
+    clock: clockOf(options.clock ?? systemClock),
+    random: callable('random', options.random) ?? Math.random,
   };
 }
 
@@ -119,9 +119,34 @@ function relaySettings(
 }
 
 function storeOf<Tx>(store: BusOptions<Tx>['store']): Store<Tx> | undefined {
-  if (store !== undefined && 'inbox' in store) return store;
-  if (typeof store?.none === 'string' && store.none.trim() !== '') return undefined;
-  throw invalid('store', store, "a store, or { none: 'why effects need none' }");
+  if (typeof store !== 'object' || store === null) {
+    throw invalid('store', store, STORE_EXPECTED);
+  }
+  if ('inbox' in store) return store;
+  if (typeof store.none === 'string' && store.none.trim() !== '') return undefined;
+  throw invalid('store', store, STORE_EXPECTED);
+}
+
+const STORE_EXPECTED = "a store, or { none: 'why effects need none' }";
+
+/** A text would be taken for a list of its characters. */
+function names(value: readonly string[]): readonly string[] {
+  const isName = (name: unknown): boolean => typeof name === 'string' && name.trim() !== '';
+  if (Array.isArray(value) && value.every(isName)) return value;
+  throw invalid('destinations', value, 'a list of names');
+}
+
+function callable<F extends (...given: never[]) => unknown>(
+  option: string,
+  value: F | undefined,
+): F | undefined {
+  if (value === undefined || typeof value === 'function') return value;
+  throw invalid(option, value, 'a function');
+}
+
+function clockOf(value: Clock): Clock {
+  if (typeof value?.now === 'function' && typeof value.after === 'function') return value;
+  throw invalid('clock', value, 'a clock with now() and after()');
 }
 
 function duration(option: string, value: Duration | undefined, fallbackMs: number): number {

@@ -87,11 +87,11 @@ export class Bus<Tx> implements AsyncDisposable {
     }
     const settings = consumerSettings(name, options);
     if (this.#declared.has(name)) throw configDuplicateConsumer({ consumer: name });
-    if (handlers.length === 0) {
+    if (!Array.isArray(handlers) || handlers.length === 0 || !handlers.every(isHandler)) {
       throw configInvalid({
         option: `consume('${name}').handlers`,
         value: handlers,
-        expected: 'at least one handler',
+        expected: 'a list of at least one handler, each made by on(contract, run)',
       });
     }
     if (this.#settings.store !== undefined && settings.withoutInbox === undefined) {
@@ -136,16 +136,16 @@ export class Bus<Tx> implements AsyncDisposable {
    * MSG_PUBLISH_REFUSED, MSG_PUBLISH_THROTTLED, MSG_PUBLISH_AUTH, MSG_PUBLISH_UNCONFIRMED,
    * MSG_PUBLISH_ABORTED, MSG_PUBLISH_CLOSED, MSG_CONTRACT_INVALID_DATA
    */
-  publish(draft: Draft, options: PublishOptions = {}): Promise<void> {
-    return this.#publishing().publish(draft, options);
+  async publish(draft: Draft, options: PublishOptions = {}): Promise<void> {
+    await this.#publishing().publish(draft, options);
   }
 
   /** One outcome per draft, in their order. Never rejects for a message. */
-  publishMany(
+  async publishMany(
     drafts: readonly Draft[],
     options: PublishOptions = {},
   ): Promise<readonly PublishResult[]> {
-    return this.#publishing().many(drafts, options);
+    return await this.#publishing().many(drafts, options);
   }
 
   /**
@@ -333,6 +333,12 @@ export class Bus<Tx> implements AsyncDisposable {
     });
     return this.#publisher;
   }
+}
+
+function isHandler(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { contract, run } = value as Partial<Handler>;
+  return typeof contract === 'function' && typeof run === 'function';
 }
 
 /** @throws MSG_CONFIG_INVALID for an unknown option or a value out of bounds. */

@@ -104,13 +104,13 @@ export function consumerSettings(name: string, options: ConsumerOptions): Consum
       `${where}.handlerTimeout`,
       parseDuration(options.handlerTimeout ?? '10s', `${where}.handlerTimeout`),
     ),
-    failures: options.failures ?? [],
+    failures: rules(`${where}.failures`, options.failures ?? []),
     order,
     unhandled: oneOf(`${where}.unhandled`, options.unhandled ?? 'ack', ['ack', 'park']),
     expired: oneOf(`${where}.expired`, options.expired ?? 'count', ['count', 'park']),
     withoutInbox: none,
     start: oneOf(`${where}.start`, options.start ?? 'earliest', ['earliest', 'latest']),
-    codec: options.codec ?? envelopeCodec,
+    codec: codecOf(`${where}.codec`, options.codec ?? envelopeCodec),
     dedupeWindowMs: positive(
       `${where}.dedupeWindow`,
       parseDuration(options.dedupeWindow ?? '7d', `${where}.dedupeWindow`),
@@ -119,13 +119,27 @@ export function consumerSettings(name: string, options: ConsumerOptions): Consum
   });
 }
 
-/** @throws MSG_CONFIG_INVALID naming the first unknown key and the known ones. */
-export function checkKeys(options: object, known: ReadonlySet<string>, where: string): void {
+/** @throws MSG_CONFIG_INVALID no object, or naming the first unknown key and the known ones. */
+export function checkKeys(options: unknown, known: ReadonlySet<string>, where: string): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw configInvalid({ option: where, value: options, expected: 'an object with options' });
+  }
   for (const key of Object.keys(options)) {
     if (known.has(key)) continue;
     const expected = `one of ${[...known].join(', ')}`;
     throw configInvalid({ option: where, value: key, expected });
   }
+}
+
+/** A rule that cannot be called would count as one without an answer. */
+function rules(option: string, value: readonly FailureRule[]): readonly FailureRule[] {
+  if (Array.isArray(value) && value.every((rule) => typeof rule === 'function')) return value;
+  throw configInvalid({ option, value, expected: 'a list of functions' });
+}
+
+function codecOf(option: string, value: Codec): Codec {
+  if (typeof value?.decode === 'function') return value;
+  throw configInvalid({ option, value, expected: 'a codec with encode and decode' });
 }
 
 function oneOf<T extends string>(option: string, value: T, allowed: readonly T[]): T {

@@ -6,6 +6,7 @@ import type {
   Token,
 } from '../driver/driver.ts';
 import type { Plan, Source } from '../driver/topology.ts';
+import { configInvalid } from '../errors/create.ts';
 import { describeError } from '../failure/describe-error.ts';
 import type { Session } from '../lifecycle/connection.ts';
 import type { Clock } from '../time/clock.ts';
@@ -36,7 +37,12 @@ const PEEK_BYTES = 1 << 20;
 export async function peekParked(options: PeekOptions): Promise<readonly ParkedMessage[]> {
   const { session, plan, consumer, limit, clock } = options;
   const source = plan.sources(consumer).find(({ feed }) => feed === 'parking');
-  if (source === undefined || limit < 1) return [];
+  // An empty answer would say that nothing is parked.
+  if (source === undefined) {
+    const expected = 'the name of a consumer of this bus';
+    throw configInvalid({ option: 'parked(consumer)', value: consumer, expected });
+  }
+  if (!(limit >= 1)) return [];
   const lot = new Lot(consumer, limit, clock);
   if (session.kind === 'queue') await peekQueue(session, source, lot);
   else await peekLog(session, source, lot);
