@@ -1,5 +1,5 @@
 import type { MemoryStore } from '../../src/index.ts';
-import type { Made } from './messages.ts';
+import { CONSUMERS, idOfBody, type Made } from './messages.ts';
 import type { Sent } from './witness.ts';
 import type { World } from './world.ts';
 
@@ -17,8 +17,13 @@ export class Custody {
     this.#outboxed.push(made);
   }
 
-  sending({ id, to }: Sent): void {
+  sending({ id, dedupId, to, body }: Sent): void {
     const { rolledBack, recorder } = this.#world;
+    if (idOfBody(body) !== id) recorder.violated(`I5: ${idOfBody(body)} was sent as ${id}`);
+    const consumer = CONSUMERS.find((name) => to.startsWith(`${name}.`));
+    if (consumer === undefined ? dedupId !== id : !dedupId.includes(`:${consumer}:`)) {
+      recorder.violated(`I9: copy ${dedupId} was sent to ${to}`);
+    }
     if (rolledBack.has(id)) recorder.violated(`${id} was rolled back and sent to ${to}`);
     if (to !== 'orders') return;
     const at = this.#outboxed.findIndex((made) => made.id === id);

@@ -26,8 +26,8 @@ const profile = (name: string, options: MemoryQueueOptions): Profile => ({
 
 it.each([
   profile('buckets', {}),
-  profile('buckets with leases', { leaseMs: 2_000 }),
-  profile('returns with leases', { delays: 'return', leaseMs: 2_000 }),
+  profile('buckets with leases', { leaseMs: 6_000 }),
+  profile('returns with leases', { delays: 'return', leaseMs: 6_000 }),
   profile('returns, one message per key', { delays: 'return', lanes: 'group' }),
 ])('keeps the promise under any schedule: $name', { timeout: 3_600_000 }, async (at) => {
   await fc.assert(

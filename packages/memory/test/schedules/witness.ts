@@ -19,6 +19,8 @@ import { idOfBody } from './messages.ts';
 /** One message that core handed to a driver. */
 export interface Sent {
   readonly id: string;
+  /** Another than the id: a copy. */
+  readonly dedupId: string;
   readonly to: string;
   readonly body: Uint8Array;
   readonly atMs: number;
@@ -93,10 +95,10 @@ export class Witness {
     };
   }
 
-  #sending({ mirror, to, body }: Outgoing): Sent {
+  #sending({ mirror, dedupId, to, body }: Outgoing): Sent {
     const atMs = this.#options.clock.now();
     const id = idOfBody(body).startsWith('junk') ? idOfBody(body) : mirror.id;
-    const sent: Sent = { id, to, body: new Uint8Array(body), atMs, outcome: 'open' };
+    const sent: Sent = { id, dedupId, to, body: new Uint8Array(body), atMs, outcome: 'open' };
     this.#options.sending(sent);
     this.sent.push(sent);
     return sent;
