@@ -21,7 +21,8 @@ const HEADERS: { readonly count: number; readonly bytes: number } = Object.freez
   bytes: 58_000,
 });
 
-/** Profile `rabbitmq/ttl-buckets`. */
+export const PROFILE = 'rabbitmq/ttl-buckets';
+
 export function ttlBuckets(maxMessageBytes: number): Capabilities {
   return Object.freeze<Capabilities>({
     delays: [{ by: 'bucket', ...BUCKET }],

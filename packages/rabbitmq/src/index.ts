@@ -1,4 +1,5 @@
 import type { Driver } from '@ackord/core/driver';
+import { PROFILE } from './capabilities.ts';
 import { classifyError } from './classify-error.ts';
 import { connect } from './connect.ts';
 import { type RabbitmqOptions, readOptions } from './options.ts';
@@ -19,7 +20,7 @@ export function rabbitmq(options: RabbitmqOptions): Driver {
   const settings = readOptions(options);
   let sessions = 0;
   return Object.freeze<Driver>({
-    profile: 'rabbitmq/ttl-buckets',
+    profile: PROFILE,
     broker: 'rabbitmq',
     plan: (topology) => createPlan(topology, settings.naming),
     classify: classifyError,

@@ -10,7 +10,7 @@ import {
   type Topology,
   type TopologyConsumer,
 } from '@ackord/core/driver';
-import { BUCKET, ID_BYTES } from './capabilities.ts';
+import { BUCKET, ID_BYTES, PROFILE } from './capabilities.ts';
 
 /** Where a message goes: an exchange with the type as routing key, or straight into a queue. */
 export interface Place {
@@ -104,7 +104,7 @@ function queuesOf({ name, delaysMs }: TopologyConsumer, naming: Naming): Resourc
   return [
     ...read.map((queue) => ({ kind: 'queue', name: queue, settings: READ_QUEUE })),
     ...Array.from(new Set(delaysMs), (delayMs) => {
-      refuseDelay(name, delayMs, BUCKET);
+      refuseDelay(name, delayMs, { profile: PROFILE, ...BUCKET });
       return { kind: 'queue', name: naming.retry(name, delayMs), settings: bucket(delayMs, retry) };
     }),
   ];

@@ -12,7 +12,7 @@ export interface Driver {
   readonly profile: string;
   /** Default of the `broker` column of the outbox and of the error's `broker` field. */
   readonly broker: string;
-  /** Pure. @throws MSG_CONFIG_INVALID when a name, a type or a delay cannot be mapped. */
+  /** Pure. @throws MSG_CONFIG_INVALID, MSG_CONFIG_DELAY_TOO_LONG: a name, a type or a delay cannot be mapped. */
   plan(topology: Topology): Plan;
   /** Opens one session. Rejects with the raw client error; core classifies it by `classify`. */
   open(io: OpenOptions): Promise<QueueSession | LogSession>;

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { configInvalid } from '../errors/create-config.ts';
+import { configDelayTooLong, configInvalid } from '../errors/create-config.ts';
 import type { Resource } from './topology.ts';
 
 /**
@@ -23,13 +23,20 @@ export function refuseSharedNames(resources: readonly Resource[], kind: string):
   }
 }
 
-/** @throws MSG_CONFIG_INVALID a retry delay for which no bucket or topic can be made */
+/**
+ * A retry delay for which no bucket or topic can be made.
+ * @throws MSG_CONFIG_DELAY_TOO_LONG over `maxMs`; MSG_CONFIG_INVALID below `minMs` or no whole number
+ */
 export function refuseDelay(
   consumer: string,
   delayMs: number,
-  { minMs, maxMs }: { readonly minMs: number; readonly maxMs: number },
+  at: { readonly profile: string; readonly minMs: number; readonly maxMs: number },
 ): void {
+  const { profile, minMs, maxMs } = at;
   if (Number.isInteger(delayMs) && delayMs >= minMs && delayMs <= maxMs) return;
+  if (Number.isInteger(delayMs) && delayMs > maxMs) {
+    throw configDelayTooLong({ profile, consumer, askedMs: delayMs, maxMs });
+  }
   throw configInvalid({
     option: `retry delay of "${consumer}"`,
     value: `${delayMs} ms`,

@@ -33,15 +33,17 @@ export function configDelayUnsupported(at: {
 
 export function configDelayTooLong(at: {
   readonly profile: string;
+  readonly consumer?: string;
   readonly askedMs: number;
   readonly maxMs: number;
 }): MessagingError {
-  const { profile, askedMs, maxMs } = at;
+  const { profile, consumer, askedMs, maxMs } = at;
+  const of = consumer === undefined ? '' : ` of consumer ${consumer}`;
   return new MessagingError(
     'MSG_CONFIG_DELAY_TOO_LONG',
-    `Retry delay of ${askedMs} ms is over the ${maxMs} ms that ${profile} can hold a message. ` +
+    `Retry delay${of} of ${askedMs} ms is over the ${maxMs} ms that ${profile} can hold a message. ` +
       'Shorten retry.delays or choose a profile with longer delays.',
-    { broker: profile, details: { askedMs, maxMs } },
+    { broker: profile, details: { consumer, askedMs, maxMs } },
   );
 }
 

@@ -30,7 +30,7 @@ export function checkDelays(
       });
     }
     const maxMs = longestMs(capabilities);
-    if (wantMs > maxMs) throw configDelayTooLong({ profile, askedMs: wantMs, maxMs });
+    if (wantMs > maxMs) throw configDelayTooLong({ profile, consumer, askedMs: wantMs, maxMs });
   }
 }
 

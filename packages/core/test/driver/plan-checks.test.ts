@@ -15,15 +15,25 @@ it('lets resources of different kinds share a name', () => {
   expect(() => refuseSharedNames(named, 'queue')).not.toThrow();
 });
 
-it.each([0, 1.5, 101, Number.NaN, Number.POSITIVE_INFINITY])('refuses a delay of %d', (ms) => {
-  const refused = () => refuseDelay('audit', ms, { minMs: 1, maxMs: 100 });
+const bounds = { profile: 'some/buckets', minMs: 1, maxMs: 100 };
+
+it.each([0, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('refuses a delay of %d', (ms) => {
+  const refused = () => refuseDelay('audit', ms, bounds);
   expect(refused).toThrow(`delay of "audit" is "${ms} ms"`);
   expect(refused).toThrow(/from 1 to 100/);
   expect(refused).toThrow(invalid);
 });
 
+it('tells how long a delay may be', () => {
+  const refused = () => refuseDelay('audit', 101, bounds);
+  expect(refused).toThrow(
+    /consumer audit of 101 ms is over the 100 ms that some\/buckets can hold/,
+  );
+  expect(refused).toThrow(expect.objectContaining({ code: 'MSG_CONFIG_DELAY_TOO_LONG' }));
+});
+
 it.each([1, 50, 100])('takes a delay of %i', (ms) => {
-  expect(() => refuseDelay('audit', ms, { minMs: 1, maxMs: 100 })).not.toThrow();
+  expect(() => refuseDelay('audit', ms, bounds)).not.toThrow();
 });
 
 it('measures a type in bytes', () => {
