@@ -8,6 +8,7 @@ import {
   statement,
 } from './case-database.ts';
 import { FaultyPool } from './faulty-pool.ts';
+import { freshFiles } from './pglite-files.ts';
 
 interface Lane {
   readonly pglite: PGlite;
@@ -16,12 +17,12 @@ interface Lane {
 
 /**
  * PGlites, each with one connection: a case takes one of them for itself, because a handler that
- * waits in its transaction would keep every other case waiting. The first start costs 3 s.
+ * waits in its transaction would keep every other case waiting.
  */
 export class PgliteDatabases implements Databases {
   readonly #limit: number;
   readonly #lanes: Promise<Lane>[] = [];
-  #files: Promise<{ readonly pglite: PGlite; readonly dump: File | Blob }> | undefined;
+  #files: Promise<Blob> | undefined;
   readonly #free: Lane[] = [];
   readonly #waiting: ((lane: Lane) => void)[] = [];
 
@@ -76,16 +77,10 @@ export class PgliteDatabases implements Databases {
     return new Promise((take) => this.#waiting.push(take));
   }
 
-  /** All but the first start from its files: setting them up is most of a start. */
   async #make(): Promise<Lane> {
-    const isFirst = this.#files === undefined;
-    this.#files ??= PGlite.create().then(async (pglite) => {
-      const dump = await pglite.dumpDataDir('none');
-      return { pglite, dump };
-    });
-    const { pglite, dump } = await this.#files;
-    const own = isFirst ? pglite : await PGlite.create({ loadDataDir: dump });
-    return { pglite: own, pool: pglitePool(own) };
+    this.#files ??= freshFiles();
+    const pglite = await PGlite.create({ loadDataDir: await this.#files });
+    return { pglite, pool: pglitePool(pglite) };
   }
 
   #give(lane: Lane): void {

@@ -1,6 +1,7 @@
 import type { BrokerRun, CaseBroker, Place, Profile, RawBroker } from '@ackord/conformance';
 import type { Driver, Resource } from '@ackord/core/driver';
 import { MemoryBroker, memoryQueue } from '../src/index.ts';
+import { faultsOf } from './conformance-faults.ts';
 
 /** Profile `memory/queue`: queues with buckets in this process, effects in PGlite. */
 export const memoryQueueProfile: Profile = {
@@ -24,43 +25,13 @@ function openCase(namespace: string): CaseBroker {
   const buckets = new Map<string, number>();
   const closed = new MemoryBroker();
   closed.faults.refuseOpen('auth');
-  let letGo: (() => void) | undefined;
-  const hold = (): void => {
-    letGo ??= broker.faults.holdConfirms();
-  };
-  const release = (): void => {
-    letGo?.();
-    letGo = undefined;
-  };
-  const refuse = (): void => broker.faults.refuseOpen('connection');
-  const accept = async (): Promise<void> => broker.faults.refuseOpen('connection', 0);
-  const down = async (): Promise<void> => {
-    refuse();
-    broker.loseSession();
-  };
   return {
     driver(as) {
       const driver = memoryQueue({ broker: as === 'intruder' ? closed : broker });
       return { driver: noting(driver, buckets), kill: () => driver.kill() };
     },
     raw: rawOf(broker, namespace, buckets),
-    line: {
-      hold,
-      release,
-      cut: () => broker.loseSession(),
-      refuse,
-      accept,
-      silence: () => {
-        throw new Error("A case that silences the line says needs: ['silence'].");
-      },
-    },
-    server: {
-      stop: down,
-      start: accept,
-      kill: down,
-      pause: async () => hold(),
-      unpause: async () => release(),
-    },
+    ...faultsOf(broker),
     close: async () => broker.faults.clear(),
   };
 }
