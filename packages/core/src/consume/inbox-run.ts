@@ -86,7 +86,13 @@ export class InboxRun<Tx> {
     await this.#commit(unit, 'applied', outbox);
     await this.#step('commit.after');
     const durationMs = this.#options.clock.now() - this.#startedAtMs;
-    this.#options.events.emit({ event: 'message.applied', durationMs, ...this.#message.ref });
+    const { attempt } = context;
+    this.#options.events.emit({
+      event: 'message.applied',
+      durationMs,
+      ...this.#message.ref,
+      attempt,
+    });
     return ACK;
   }
 

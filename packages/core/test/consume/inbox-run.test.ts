@@ -86,6 +86,17 @@ describe('a run through the Inbox', () => {
     expect(first).toMatchObject({ message: { attempt: 1 } });
   });
 
+  it('counts by the row where a return carries no header, and says so', async () => {
+    const rig = new PipelineRig({
+      delays: 'return',
+      run: (_, { attempt }) => (attempt === 1 ? Promise.reject(transient('not yet')) : undefined),
+    });
+    await rig.take('m');
+    await rig.clock.advance(1_000);
+    await rig.take('m', { redelivered: true });
+    expect(rig.eventsOf('message.applied')).toMatchObject([{ attempt: 2 }]);
+  });
+
   it('gives two forks one budget', async () => {
     let runs = 0;
     const rig = new PipelineRig({
