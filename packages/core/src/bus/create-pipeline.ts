@@ -5,7 +5,7 @@ import type { JudgeOptions } from '../consume/judge-failure.ts';
 import { Pipeline, type Runner } from '../consume/pipeline.ts';
 import { PlainRunner } from '../consume/plain-runner.ts';
 import type { ContractRegistry } from '../contract/registry.ts';
-import type { Capabilities } from '../driver/capabilities.ts';
+import type { Capabilities, Delay } from '../driver/capabilities.ts';
 import type { Driver } from '../driver/driver.ts';
 import type { FailureClass } from '../failure/failure-class.ts';
 import type { EventOutlet } from '../observe/events.ts';
@@ -51,11 +51,16 @@ function judgeOptions<Tx>(options: CreatePipelineOptions<Tx>): JudgeOptions {
   const { settings, store, capabilities, random } = options;
   return {
     settings,
-    random,
+    // Where a delay is a place, chance could only jump to the next longer place.
+    random: capabilities.delays.every(isPlace) ? () => 0 : random,
     library: store === undefined ? [] : [(error) => CLASS_OF[store.classify(error) ?? 'unknown']],
     hold: (wantMs) =>
       holdDelay(capabilities.delays, settings.retry.delaysMs, wantMs)?.delayMs ?? wantMs,
   };
+}
+
+function isPlace({ by }: Delay): boolean {
+  return by === 'bucket' || by === 'held-log';
 }
 
 const CLASS_OF: Readonly<Record<StoreFailure, FailureClass | undefined>> = {
