@@ -65,6 +65,7 @@ function consumerOf<Tx>(
   const common = { settings, clock, random, intercept, events };
   return new Consumer({
     ...common,
+    broker: driver.broker,
     plan: book,
     sender,
     backoff,

@@ -1,5 +1,7 @@
 import type { Fault } from '../driver/driver.ts';
 import type { Plan, Source } from '../driver/topology.ts';
+import { consumeIntake } from '../errors/create.ts';
+import { MessagingError } from '../errors/messaging-error.ts';
 import { type BackoffOptions, backoffMs, Tries } from '../lifecycle/backoff.ts';
 import type { Session } from '../lifecycle/connection.ts';
 import { TaskGroup } from '../lifecycle/task-group.ts';
@@ -18,6 +20,8 @@ import { Settler } from './settler.ts';
 import { Slots } from './slots.ts';
 
 export interface ConsumerContext {
+  /** For the texts of errors. */
+  readonly broker: string;
   readonly settings: ConsumerSettings;
   readonly plan: Plan;
   readonly sender: Sender;
@@ -202,14 +206,13 @@ export class Consumer {
     return tries;
   }
 
-  #fault(source: string, fault: Fault): void {
-    this.#context.events.emit({
-      event: 'intake.fault',
-      consumer: this.name,
-      source,
-      kind: fault.kind,
-      error: fault.error,
-    });
+  #fault(source: string, { kind, error: cause }: Fault): void {
+    const { broker, events } = this.#context;
+    const consumer = this.name;
+    const error = MessagingError.is(cause)
+      ? cause
+      : consumeIntake({ broker, consumer, source, cause });
+    events.emit({ event: 'intake.fault', consumer, source, kind, error });
   }
 }
 

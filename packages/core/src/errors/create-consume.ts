@@ -1,3 +1,4 @@
+import { afterColon, describeCause } from './describe-cause.ts';
 import { MessagingError } from './messaging-error.ts';
 
 export function consumeHandlerTimeout(at: {
@@ -25,8 +26,8 @@ export function consumeIntake(at: {
   const { broker, consumer, source, cause } = at;
   return new MessagingError(
     'MSG_CONSUME_INTAKE',
-    `Consumer ${consumer} cannot receive from ${source} on ${broker}. ` +
-      'It is opened again after a back-off; the cause says what the broker answered.',
+    `Consumer ${consumer} cannot receive from ${source} on ${broker}${afterColon(describeCause(cause))}. ` +
+      'It is opened again after a back-off: check that the source exists and that the user may read it.',
     { broker, details: { consumer, source }, cause },
   );
 }
