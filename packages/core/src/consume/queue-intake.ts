@@ -32,6 +32,8 @@ export interface QueueIntakeOptions {
 
 /** A message that came this much before its due time is held in hand, not sent round again. */
 const HOLD_MS = 50;
+/** Acks that may wait for each other: one in this many of the window. */
+const HELD_SHARE = 6;
 
 /** Reads one queue source: window, lanes, slots, settlement. */
 export class QueueIntake implements Intake, SlotUser {
@@ -101,6 +103,7 @@ export class QueueIntake implements Intake, SlotUser {
     this.#options.slots.remove(this);
     this.#stopping.abort(new Error('stopping'));
     for (const taken of this.#ready.drain()) this.#end(taken, { do: 'release' });
+    await this.#batch?.flushed();
     await this.#receiver?.stop();
   }
 
@@ -136,9 +139,16 @@ export class QueueIntake implements Intake, SlotUser {
   }
 
   #attach(receiver: QueueReceiver): QueueSink {
-    const { session, clock, fault } = this.#options;
+    const { session, clock, fault, window } = this.#options;
     this.#receiver = receiver;
-    this.#batch = new SettleBatch(receiver, session.capabilities.batch.items, this.#gone.signal);
+    this.#batch = new SettleBatch(receiver, {
+      items: session.capabilities.batch.items,
+      // What is held back takes room in the window, which is three times the handlers that run.
+      most: Math.floor(window / HELD_SHARE),
+      busy: () => this.#running > 0 && !this.#stopped,
+      clock,
+      signal: this.#gone.signal,
+    });
     // Its timer would outlive an intake that ended while it was opened.
     const { lease } = receiver;
     if (lease !== undefined && !this.#gone.signal.aborted)
