@@ -16,7 +16,7 @@ export const databaseOutage: ConformanceCase = {
     expect(copy.headers['ackord-park-attempts']).toBe('4');
     expect(delaysOf(ctx, id)).toEqual(ctx.delaysMs);
     // One hand-over for each attempt: nothing loops while the database is away.
-    expect(ctx.history.steps('received', id)).toHaveLength(4);
+    expect(ctx.history.steps('decoded', id)).toHaveLength(4);
     expect(await ctx.remaining()).toEqual([]);
     expect(await ctx.sql.effects(id)).toEqual([]);
   },

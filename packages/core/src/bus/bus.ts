@@ -13,6 +13,7 @@ import {
 } from '../errors/create.ts';
 import { Connection, type Session } from '../lifecycle/connection.ts';
 import { TaskGroup } from '../lifecycle/task-group.ts';
+import { TopologyRepair } from '../lifecycle/topology-repair.ts';
 import { type BusEvent, EventOutlet, type Listener } from '../observe/events.ts';
 import { OutboxWriter } from '../outbox/outbox-writer.ts';
 import type { Relay } from '../outbox/relay.ts';
@@ -44,6 +45,7 @@ export class Bus<Tx> implements AsyncDisposable {
   readonly #events = new EventOutlet();
   readonly #declared = new Map<string, Declared<Tx>>();
   readonly #sender: Sender;
+  readonly #repair: TopologyRepair;
   readonly #tasks: TaskGroup;
   #state: State = 'new';
   #book: TopologyBook | undefined;
@@ -61,7 +63,13 @@ export class Bus<Tx> implements AsyncDisposable {
   constructor(options: BusOptions<Tx>) {
     this.#settings = busSettings(options);
     const { clock, maxInFlight } = this.#settings;
-    this.#sender = new Sender({ clock, maxInFlight });
+    this.#repair = new TopologyRepair({
+      clock,
+      session: () => this.#connection?.session,
+      apply: (session) => this.#repaired(session),
+      failed: (error) => this.#events.emit({ event: 'topology.unrepaired', error }),
+    });
+    this.#sender = new Sender({ clock, maxInFlight, routing: this.#repair });
     this.#tasks = new TaskGroup((error) =>
       this.#events.emit({ event: 'store.failed', during: 'a background task', error }),
     );
@@ -265,12 +273,18 @@ export class Bus<Tx> implements AsyncDisposable {
     if (this.#connection?.session !== undefined) {
       await settledWithin(this.#settings.clock, timeoutMs, this.#sender.idle());
     }
+    await settledWithin(this.#settings.clock, timeoutMs, this.#repair.idle());
     await this.#connection?.close();
     this.#sender.close();
     await this.#tasks.idle();
     // What the store opened itself; a database that is gone cannot keep a bus from closing.
     await this.#settings.store?.close().catch(() => undefined);
     this.#state = 'closed';
+  }
+
+  async #repaired(session: Session): Promise<void> {
+    await this.#connection?.applyTopology(session);
+    await this.#lateDestinations?.again(session);
   }
 
   #report(index: number, { running, unsettled }: Leftovers): void {

@@ -40,6 +40,12 @@ export class LateDestinations {
     await Promise.all([...book.late.keys()].map(async (name) => this.#declare(session, name)));
   }
 
+  /** All of them once more: somebody may have removed one. */
+  async again(session: Session): Promise<void> {
+    this.#declared.delete(session);
+    await this.all(session);
+  }
+
   #declare(session: Session, destination: string): Promise<void> | undefined {
     const { book, failed } = this.#options;
     let declared = this.#declared.get(session);

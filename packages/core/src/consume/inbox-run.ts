@@ -11,7 +11,7 @@ import type { PipelineResult, Verdict } from './incoming.ts';
 import { givenUpReason, type Judgement, judgeFailure, parkedRecord } from './judge-failure.ts';
 import type { Runnable } from './pipeline.ts';
 import { recordFailure } from './record-failure.ts';
-import type { TimedRun } from './timed-run.ts';
+import { returned, type TimedRun } from './timed-run.ts';
 
 /** `again`: undone, worth repeating at once inside the slot. */
 export type Ended = PipelineResult | 'again';
@@ -266,7 +266,12 @@ export class InboxRun<Tx> {
   }
 
   #lingering(): Promise<void> | undefined {
-    return this.#handlerRuns?.catch(() => undefined);
+    if (this.#handlerRuns === undefined || !this.#timed.signal.aborted) return undefined;
+    const { events, clock } = this.#options;
+    const { consumer, messageId } = this.#message.ref;
+    return returned(clock, this.#handlerRuns, () =>
+      events.emit({ event: 'handler.stuck', consumer, messageId }),
+    );
   }
 
   async #step(name: StepName): Promise<void> {

@@ -9,7 +9,7 @@ import { messageOf } from './handler-message.ts';
 import type { PipelineResult } from './incoming.ts';
 import { type JudgeOptions, judgeFailure } from './judge-failure.ts';
 import type { Runnable, Runner } from './pipeline.ts';
-import { timedRun } from './timed-run.ts';
+import { returned, timedRun } from './timed-run.ts';
 
 export interface PlainRunnerOptions {
   readonly settings: ConsumerSettings;
@@ -46,7 +46,13 @@ export class PlainRunner<Tx> implements Runner<Tx> {
       events.emit({ event: 'message.applied', durationMs, ...message.ref });
       return { verdict: { step: 'ack' } };
     } catch (error) {
-      const lingering = runs?.catch(() => undefined);
+      const { consumer, messageId } = message.ref;
+      const lingering =
+        runs === undefined || !timed.signal.aborted
+          ? undefined
+          : returned(clock, runs, () =>
+              events.emit({ event: 'handler.stuck', consumer, messageId }),
+            );
       return { ...this.#failed(message, error, stop), lingering };
     } finally {
       timed.end();

@@ -47,3 +47,12 @@ export function timedRun(
     },
   };
 }
+
+/** A handler that has not returned this long after its abort is reported. */
+const STUCK_AFTER_MS = 1_000;
+
+/** Settles when the handler returns at last, whatever it answers. */
+export function returned(clock: Clock, runs: Promise<void>, stuck: () => void): Promise<void> {
+  const cancel = clock.after(STUCK_AFTER_MS, stuck);
+  return runs.then(cancel, cancel);
+}

@@ -34,6 +34,8 @@ export type BusEvent =
       readonly destination: string;
       readonly error: unknown;
     }
+  /** Messages found no way, and the topology could not be applied again. */
+  | { readonly event: 'topology.unrepaired'; readonly error: unknown }
   | { readonly event: 'preflight.finding'; readonly source: string; readonly finding: Finding }
   | {
       readonly event: 'publish.failed';
@@ -102,8 +104,7 @@ export type BusEvent =
       readonly consumer: string;
       readonly running: number;
       readonly unsettled: number;
-    }
-  | { readonly event: 'interceptor.failed'; readonly step: string; readonly error: unknown };
+    };
 
 export type Listener = (event: BusEvent) => void;
 

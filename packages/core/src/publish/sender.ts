@@ -23,6 +23,8 @@ export interface SenderOptions {
   readonly clock: Clock;
   /** Messages handed to the driver and not settled yet. */
   readonly maxInFlight: number;
+  /** Told about each message whether the broker had a place for it. */
+  readonly routing?: { routed(): void; unroutable(): void };
 }
 
 /** How often deadlines are looked at; a promise may settle this much after its deadline. */
@@ -38,6 +40,7 @@ const IDLE_CHECK_MS = 5;
 export class Sender {
   readonly #clock: Clock;
   readonly #maxInFlight: number;
+  readonly #routing: SenderOptions['routing'];
   #session: BaseSession | undefined;
   #queue: Request[] = [];
   readonly #flights = new Set<Flight>();
@@ -49,6 +52,7 @@ export class Sender {
   constructor(options: SenderOptions) {
     this.#clock = options.clock;
     this.#maxInFlight = options.maxInFlight;
+    this.#routing = options.routing;
   }
 
   get pending(): number {
@@ -148,7 +152,13 @@ export class Sender {
     this.#inFlight -= 1;
     if (outcome.is === 'together' && !(alone && flight.requests.length === 1)) {
       flight.suspects.push(request);
-    } else request.settle(final(outcome));
+    } else {
+      if (outcome.is === 'confirmed') this.#routing?.routed();
+      else if (outcome.is === 'rejected' && outcome.kind === 'unroutable') {
+        this.#routing?.unroutable();
+      }
+      request.settle(final(outcome));
+    }
     flight.left -= 1;
     if (flight.left === 0) {
       this.#flights.delete(flight);

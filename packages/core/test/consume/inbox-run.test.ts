@@ -263,6 +263,7 @@ describe('a run through the Inbox', () => {
     });
     await rig.clock.advance(10_000);
     expect(hasReturned).toBe(false);
+    expect(rig.events.filter(({ event }) => event === 'handler.stuck')).toHaveLength(1);
     open();
     await returned;
     expect(late).toMatchObject([{ code: 'MSG_STORE_TX_ENDED' }]);
