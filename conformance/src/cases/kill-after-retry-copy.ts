@@ -6,14 +6,16 @@ export const killAfterRetryCopy: ConformanceCase = {
   title: 'killed after the retry copy was confirmed: one effect, one budget, not early',
   needs: ['buckets'],
   async run(ctx) {
-    const victim = await ctx.startProcess({ dieAt: 'retry.copy.confirmed' });
+    // Long enough that the source gives its message back before it is due.
+    const consumers = [{ options: { retry: { delays: [2_000] } } }];
+    const victim = await ctx.startProcess({ dieAt: 'retry.copy.confirmed', consumers });
     const id = await ctx.publish({ script: ['transient', 'ok'] });
     await victim.died;
     expect(ctx.history.steps('ack.before', id)).toEqual([]);
     expect(await ctx.sql.attempts(id)).toMatchObject([{ attempts: 1 }]);
 
     // The source gives its message back, and the copy comes out of its bucket.
-    await ctx.startBus();
+    await ctx.startBus({ consumers });
     await ctx.settled(id);
     await ctx.eventually('both are done', () => ctx.history.events('message.duplicate', id).at(0));
     expect(await ctx.remaining()).toEqual([]);
