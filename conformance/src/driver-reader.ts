@@ -74,6 +74,11 @@ export class DriverReader implements AsyncDisposable {
     return (await this.#receiver?.settle(items, signal)) ?? [];
   }
 
+  /** Ends the intake; what was handed over can still be settled. */
+  async stop(): Promise<void> {
+    await this.#receiver?.stop();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.session.close();
   }
