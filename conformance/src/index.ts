@@ -32,6 +32,8 @@
  * - `sql`: effects (no unique key, so that doubles show), inbox, attempts, outbox, reserved, any SQL.
  * - `broker.line`: hold answers, cut, refuse. The publisher of `ctx.publish` goes over it too.
  *   `broker.server` and `database.stop/start` need `needs: ['server' | 'database']`.
+ * - `await using reader = await DriverReader.open(ctx)` (`driver-reader.ts`): the source of `reserve`
+ *   through a driver without a bus, for settles that no bus makes.
  * - `history`: `runs(id)`, `events(name, id)`, `steps(name, id)`, `note(text)`; printed on failure.
  * - `eventually(what, ask, deadlineMs?)`: the only way to wait. `settled(...ids)`, `parked(id)`,
  *   `remaining()` (closes all buses, then what the broker kept).
