@@ -19,39 +19,53 @@ export function noLoss(evidence: Evidence): readonly string[] {
     ...history.of('outcome').filter(({ outcome }) => outcome === 'confirmed'),
   ];
   const at = consumers.filter(({ reads }) => reads === orders);
+  const ended = endsOf(evidence);
+  const outbox = new Set(evidence.outbox);
   const lost = owed.flatMap(({ id, atMs }) =>
     at
-      .filter((consumer) => consumer.sinceMs <= atMs && !isSomewhere(evidence, id, consumer))
+      .filter(
+        ({ sinceMs, name }) => sinceMs <= atMs && !outbox.has(id) && !ended.has(key(name, id)),
+      )
       .map(({ name }) => `${id} is lost for ${name}: no Inbox row, not parked, not at the broker`),
   );
   return [...lost, ...withoutEffect(evidence)];
 }
 
-/** An Inbox row stands for an effect that was committed with it. */
-function withoutEffect({ inbox, effects, consumers, history }: Evidence): readonly string[] {
-  return inbox.flatMap(({ consumer, messageId, outcome }) => {
-    const writes = consumers.find(({ name }) => name === consumer)?.effects ?? false;
-    if (outcome !== 'applied' || !writes) return [];
-    const run = history.runs(messageId).findLast((each) => each.consumer === consumer);
-    if (run?.act === 'business') return [];
-    const found = effects.some(
-      (effect) => effect.consumer === consumer && effect.messageId === messageId,
-    );
-    return found
-      ? []
-      : [`the effect of ${messageId} at ${consumer} is lost, its Inbox row is there`];
-  });
+/** Every message with every consumer at which something shows what became of it. */
+function endsOf({ inbox, kept, parked, history, consumers }: Evidence): ReadonlySet<string> {
+  const ended = new Set(inbox.map(({ consumer, messageId }) => key(consumer, messageId)));
+  for (const [consumer, messages] of [...kept, ...parked]) {
+    for (const { id } of messages) if (id !== undefined) ended.add(key(consumer, id));
+  }
+  const byName = new Map(consumers.map((consumer) => [consumer.name, consumer]));
+  for (const { event } of history.of('event')) {
+    const { messageId, consumer = '' } = event;
+    if (messageId === undefined || !ENDS.has(event.event)) continue;
+    if (isEnd(event.event, byName.get(consumer))) ended.add(key(consumer, messageId));
+  }
+  return ended;
 }
 
-function isSomewhere(evidence: Evidence, id: string, { name, inbox }: Consumer): boolean {
-  if (evidence.outbox.includes(id)) return true;
-  if (evidence.inbox.some((row) => row.consumer === name && row.messageId === id)) return true;
-  for (const place of [evidence.kept.get(name), evidence.parked.get(name)]) {
-    if (place?.some((message) => message.id === id)) return true;
-  }
-  return evidence.history.of('event').some(({ event }) => {
-    if (event.messageId !== id || event.consumer !== name || !ENDS.has(event.event)) return false;
-    // With an Inbox, an effect or a result must have left its row.
-    return !inbox || event.event === 'message.unhandled';
-  });
+/** With an Inbox, an effect or a result must have left its row. */
+function isEnd(event: string, consumer: Consumer | undefined): boolean {
+  return event === 'message.unhandled' || consumer?.inbox === false;
 }
+
+/** An Inbox row stands for an effect that was committed with it. */
+function withoutEffect({ inbox, effects, consumers, history }: Evidence): readonly string[] {
+  const writers = new Set(consumers.filter((consumer) => consumer.effects).map(({ name }) => name));
+  const acts = new Map(history.of('run').map((run) => [key(run.consumer, run.id), run.act]));
+  const found = new Set(effects.map(({ consumer, messageId }) => key(consumer, messageId)));
+  return inbox
+    .filter(({ consumer, outcome }) => outcome === 'applied' && writers.has(consumer))
+    .filter(({ consumer, messageId }) => {
+      const at = key(consumer, messageId);
+      return acts.get(at) !== 'business' && !found.has(at);
+    })
+    .map(
+      ({ consumer, messageId }) =>
+        `the effect of ${messageId} at ${consumer} is lost, its Inbox row is there`,
+    );
+}
+
+const key = (consumer: string, id: string): string => `${consumer} ${id}`;
