@@ -46,6 +46,7 @@ export class InboxRun<Tx> {
     const { store } = this.#options;
     const unit = await store.inbox.begin([this.#claim(false)], this.#timed.signal);
     this.#unit = unit;
+    this.#timed.restart();
     await this.#step('inbox.claimed');
     const claimed = unit.claimed[0];
     if (claimed === undefined || !claimed.fresh) return await this.#duplicate(unit);

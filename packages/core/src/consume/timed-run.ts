@@ -6,6 +6,8 @@ export interface TimedRun {
   readonly signal: AbortSignal;
   /** Settles with the work, or rejects at the timeout or stop, whichever comes first. */
   race<T>(work: Promise<T>): Promise<T>;
+  /** The time begins anew: what was waited for until now is not the handler's. */
+  restart(): void;
   /** The timer is gone; the signal aborts no more. */
   end(): void;
 }
@@ -22,9 +24,14 @@ export function timedRun(
     controller.abort(reason);
     cancelled?.(reason);
   };
-  const cancelTimer = clock.after(timeoutMs, () =>
-    abort(consumeHandlerTimeout({ consumer, timeoutMs })),
-  );
+  let endsAtMs = clock.now() + timeoutMs;
+  // One timer for most runs: only when it fires is it seen that the time began anew.
+  const onTimer = (): void => {
+    const leftMs = endsAtMs - clock.now();
+    if (leftMs > 0) cancelTimer = clock.after(leftMs, onTimer);
+    else abort(consumeHandlerTimeout({ consumer, timeoutMs }));
+  };
+  let cancelTimer = clock.after(timeoutMs, onTimer);
   const onStop = (): void => abort(stop.reason);
   if (stop.aborted) onStop();
   else stop.addEventListener('abort', onStop, { once: true });
@@ -39,6 +46,9 @@ export function timedRun(
         cancelled = reject;
         work.then(resolve, reject);
       });
+    },
+    restart() {
+      endsAtMs = clock.now() + timeoutMs;
     },
     end() {
       cancelTimer();

@@ -156,6 +156,48 @@ describe('a run through the Inbox', () => {
     expect(await rig.verdict('m', { redelivered: true })).toEqual(ACK);
   });
 
+  it('gives a handler its full time after a wait for the claim', async () => {
+    const rig = new PipelineRig({
+      consumer: { handlerTimeout: '2s' },
+      run: async (message, context) => {
+        await new Promise<void>((resolve) => rig.clock.after(1_500, resolve));
+        await effect(message, context);
+      },
+    });
+    const holder = await rig.store.inbox.begin(
+      [{ consumer: 'reserve', messageId: 'm', guarded: true }],
+      new AbortController().signal,
+    );
+    const taken = rig.verdict('m');
+    await rig.clock.advance(1_900);
+    await holder.rollback();
+    await rig.clock.advance(1_500);
+    expect(await taken).toEqual(ACK);
+    expect(rig.clock.pending()).toBe(0);
+  });
+
+  it.each([0, 1_900])('ends a handler in time after a wait of %i ms', async (waitMs) => {
+    const rig = new PipelineRig({
+      consumer: { handlerTimeout: '2s' },
+      run: () => new Promise(() => undefined),
+    });
+    const holder = await rig.store.inbox.begin(
+      [{ consumer: 'reserve', messageId: 'm', guarded: true }],
+      new AbortController().signal,
+    );
+    let verdict = 'none';
+    const taken = rig.verdict('m').then((each) => {
+      verdict = each.step;
+    });
+    await rig.clock.advance(waitMs);
+    await holder.rollback();
+    await rig.clock.advance(1_999);
+    expect(verdict).toBe('none');
+    await rig.clock.advance(1);
+    await taken;
+    expect(verdict).toBe('retry');
+  });
+
   it('parks again, without a run, what was parked before a crash', async () => {
     let runs = 0;
     const rig = new PipelineRig({
