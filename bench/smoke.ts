@@ -94,7 +94,8 @@ async function profile(options: SmokeOptions, brokers: Brokers, into: string): P
   process.stdout.write(`CPU profiles: ${into}\n`);
 }
 
-/** One line that is written over on a terminal; nothing where output is a file. */
+/** One line that is written over on a terminal, a line each where output is a file. */
 function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
+  else if (text !== '') process.stderr.write(`${text}\n`);
 }
