@@ -132,9 +132,14 @@ export class RabbitmqSession implements QueueSession {
 
   async #close(): Promise<void> {
     const { clock } = this.#io;
-    const inTime = await settledWithin(clock, this.#settings.connectTimeoutMs, this.#closeAll());
-    if (!inTime) for (const { connection } of this.#connections) connection.stream?.destroy();
+    const { connectTimeoutMs } = this.#settings;
+    // A lost session has nothing to flush, and whoever took one connection may have taken all.
+    const inTime = this.#alive && (await settledWithin(clock, connectTimeoutMs, this.#closeAll()));
     this.#alive = false;
+    if (inTime) return;
+    // With an error, so that amqplib ends its channels and timers too.
+    const error = new Error('rabbitmq: the session was given up');
+    for (const { connection } of this.#connections) connection.stream?.destroy(error);
   }
 
   /**

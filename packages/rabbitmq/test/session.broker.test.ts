@@ -198,6 +198,23 @@ describeBroker('rabbitmq session', startRabbitmq, (broker: () => RabbitmqBroker)
     await rig.end();
   });
 
+  it('closes at once after the network took all of its connections', async () => {
+    const rig = await openRig(broker().url);
+    await rig.session.apply(rig.plan.resources, 'create');
+    const line = await openLine(broker().url);
+    const far = await openRig(line.url, { prefix: rig.prefix });
+    await receive(far.session, sourceOf(far, 'reserve', 'live'), 5);
+    const [to = ''] = far.plan.address({ at: 'destination', name: 'orders' });
+    await send(far.session, [outgoing(to)]);
+    line.cut();
+    expect(await far.session.lost).toMatchObject({ kind: 'connection' });
+    const startedAt = Date.now();
+    await far.session.close();
+    // The time limit of a close is 5 s.
+    expect(Date.now() - startedAt).toBeLessThan(2_000);
+    await rig.end();
+  });
+
   it('closes twice, and keeps lost pending after a close', async () => {
     const rig = await openRig(broker().url);
     await Promise.all([rig.session.close(), rig.session.close()]);
