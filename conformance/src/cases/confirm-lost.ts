@@ -4,6 +4,7 @@ import type { ConformanceCase } from '../case.ts';
 export const confirmLost: ConformanceCase = {
   id: 'A04',
   title: 'a lost confirm is unknown and not sent again; the same draft later has one effect',
+  timeoutMs: 60_000,
   async run(ctx) {
     const unread = await ctx.startBus();
     await unread.close();

@@ -4,6 +4,7 @@ import type { ConformanceCase } from '../case.ts';
 export const publishAborted: ConformanceCase = {
   id: 'A15',
   title: 'an abort before anything was sent sends nothing; afterwards the outcome is unknown',
+  timeoutMs: 60_000,
   async run(ctx) {
     const unread = await ctx.startBus();
     await unread.close();

@@ -9,6 +9,7 @@ const IN_FLIGHT = 200;
 export const publishAndClose: ConformanceCase = {
   id: 'A16',
   title: 'close waits for 1 000 publishes in flight; afterwards publishing is an error',
+  timeoutMs: 60_000,
   async run(ctx) {
     const bus = await publisherOf(ctx);
     const publishing = publishAll(ctx, bus);
@@ -28,6 +29,7 @@ export const publishAndClose: ConformanceCase = {
 export const publishAndCloseUnanswered: ConformanceCase = {
   id: 'A16b',
   title: 'close without an answer settles 1 000 publishes: unknown, or not sent and not stored',
+  timeoutMs: 60_000,
   async run(ctx) {
     const bus = await publisherOf(ctx);
     expect(await ctx.publishFrom(bus, ctx.order())).toBeUndefined();

@@ -7,6 +7,7 @@ const MOST_TAKEN = 50;
 export const publishRefused: ConformanceCase = {
   id: 'A05',
   title: 'a negative answer is rejected with its class, and nothing of it is stored',
+  timeoutMs: 60_000,
   async run(ctx) {
     const unread = await ctx.startBus();
     await unread.close();

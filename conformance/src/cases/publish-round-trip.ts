@@ -7,6 +7,7 @@ import type { OrderData } from '../contracts.ts';
 export const publishRoundTrip: ConformanceCase = {
   id: 'A01',
   title: '1 and 100 messages arrive with every field and byte as they were published',
+  timeoutMs: 60_000,
   async run(ctx) {
     const seen = new Map<string, Message<OrderData>>();
     const unread = await ctx.startBus({ consumers: [{ name: 'unread' }] });
