@@ -115,7 +115,10 @@ export class Relay<Tx> {
           : idle
             ? IDLE_POLL_MS * (0.8 + 0.4 * random())
             : BUSY_POLL_MS;
-      if (taken < FETCH_LIMIT || this.#room() === 0) await this.#pause(pauseMs);
+      // A longer pause would let the leases of an idle relay run out.
+      const longestMs = this.#options.leaseTtlMs / 3;
+      if (taken < FETCH_LIMIT || this.#room() === 0)
+        await this.#pause(Math.min(pauseMs, longestMs));
     }
   }
 

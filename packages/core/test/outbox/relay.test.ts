@@ -132,6 +132,16 @@ describe('a relay', () => {
     expect(rig.open).toEqual(['a1']);
   });
 
+  it('keeps its slots while it is idle, however short their lease is', async () => {
+    const rig = await startedWith({ leaseTtlMs: 600 });
+    const { signal } = new AbortController();
+    for (let polls = 0; polls < 20; polls += 1) {
+      await rig.clock.advance(150);
+      const share = await rig.store.outbox.lease({ owner: 'two', ttlMs: 10, busy: [], signal });
+      expect(share).toEqual([]);
+    }
+  });
+
   it('does not overtake a row that it lost with its lease and got back', async () => {
     const rig = await startedWith({ publishTimeoutMs: 60_000 }, 'a1@a');
     await rig.clock.advance(200);
