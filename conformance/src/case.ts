@@ -3,9 +3,9 @@ import type { CaseContext } from './case-context.ts';
 /**
  * What a case cannot do without. `server`: a broker of its own that it may stop. `database`: a
  * database of its own that it may stop. `silence`: a line that takes bytes and passes nothing.
- * `buckets`: a place per retry delay. `process`: real processes.
+ * `buckets`: a place per retry delay. `process`: real processes. `log`: lanes whose positions are committed.
  */
-export type Need = 'server' | 'database' | 'silence' | 'buckets' | 'process';
+export type Need = 'server' | 'database' | 'silence' | 'buckets' | 'process' | 'log';
 
 /** One behaviour that every profile must show. One file each, at most 80 lines. */
 export interface ConformanceCase {

@@ -12,6 +12,7 @@ export const memoryQueueProfile: Profile = {
   lacks: {
     silence: 'there is no network between a bus and a broker in its own process',
     process: 'a broker in this process cannot be reached from another one',
+    log: 'a queue settles each message by itself: there is no position to commit',
   },
   start: async (): Promise<BrokerRun> => ({
     open: async (namespace) => openCase(namespace),

@@ -11,6 +11,9 @@ export const ttlBucketsProfile: Profile = {
   database: 'postgres',
   delaysMs: [200, 1_000, 3_000],
   kill: 'process',
+  lacks: {
+    log: 'a queue settles each message by itself: there is no position to commit',
+  },
   start: async ({ isolated }): Promise<BrokerRun> => {
     const broker = await startRabbitmq({ isolated });
     return {
