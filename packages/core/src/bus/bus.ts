@@ -266,14 +266,17 @@ export class Bus<Tx> implements AsyncDisposable {
     this.#state = 'closing';
     const { broker } = this.#settings.driver;
     this.#stopping.abort(connectClosed({ broker, reason: 'the bus is closing' }));
+    const { clock } = this.#settings;
+    const endMs = clock.now() + timeoutMs;
+    const leftMs = (): number => Math.max(0, endMs - clock.now());
     const left = await Promise.all(this.#consumers.map((consumer) => consumer.stop(timeoutMs)));
     for (const [index, leftovers] of left.entries()) this.#report(index, leftovers);
     await this.#retention?.stop();
-    await this.#relay?.stop(timeoutMs);
+    await this.#relay?.stop(leftMs());
     if (this.#connection?.session !== undefined) {
-      await settledWithin(this.#settings.clock, timeoutMs, this.#sender.idle());
+      await settledWithin(clock, leftMs(), this.#sender.idle());
     }
-    await settledWithin(this.#settings.clock, timeoutMs, this.#repair.idle());
+    await settledWithin(clock, leftMs(), this.#repair.idle());
     await this.#connection?.close();
     this.#sender.close();
     await this.#tasks.idle();

@@ -8,7 +8,13 @@ import { BufferedOutbox } from './buffered-outbox.ts';
 import { messageOf, parentOf } from './handler-message.ts';
 import type { InboxRunnerOptions } from './inbox-runner.ts';
 import type { PipelineResult, Verdict } from './incoming.ts';
-import { givenUpReason, type Judgement, judgeFailure, parkedRecord } from './judge-failure.ts';
+import {
+  expiredVerdict,
+  givenUpReason,
+  type Judgement,
+  judgeFailure,
+  parkedRecord,
+} from './judge-failure.ts';
 import type { Runnable } from './pipeline.ts';
 import { recordFailure } from './record-failure.ts';
 import { returned, type TimedRun } from './timed-run.ts';
@@ -47,14 +53,14 @@ export class InboxRun<Tx> {
     const unit = await store.inbox.begin([this.#claim(false)], this.#timed.signal);
     this.#unit = unit;
     this.#timed.restart();
-    await this.#step('inbox.claimed');
     const claimed = unit.claimed[0];
     if (claimed === undefined || !claimed.fresh) return await this.#duplicate(unit);
+    await this.#step('inbox.claimed');
     this.#row = this.#currentCycle(claimed.attempts);
     const early = await this.#notNow(unit);
     if (early !== undefined) return early;
     if (this.#isStale(claimed)) return await this.#settleAs(unit, 'stale');
-    if (work === 'expire') return await this.#settleAs(unit, 'expired');
+    if (work === 'expire') return await this.#expire(unit);
     return await this.#handle(unit);
   }
 
@@ -95,6 +101,18 @@ export class InboxRun<Tx> {
       attempt,
     });
     return ACK;
+  }
+
+  async #expire(unit: UnitOfWork<Tx>): Promise<PipelineResult> {
+    const { settings, clock, events } = this.#options;
+    const { judged, ref } = this.#message;
+    if (settings.expired === 'park') {
+      await unit.rollback();
+      return { verdict: expiredVerdict(settings, judged, clock.now()) };
+    }
+    const result = await this.#settleAs(unit, 'expired');
+    events.emit({ event: 'message.expired', ...ref });
+    return result;
   }
 
   /** Early, or a decision to park that was recorded before a crash: nothing is run. */

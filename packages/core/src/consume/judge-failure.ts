@@ -104,6 +104,17 @@ export function attemptNumber(message: Judged, row: AttemptRow | undefined): num
   return Math.max((row?.attempts ?? 0) + 1, message.headers.attempt);
 }
 
+/** Its business deadline has passed, and the consumer wants to see such messages. */
+export function expiredVerdict(
+  settings: ConsumerSettings,
+  message: Judged,
+  nowMs: number,
+): Verdict {
+  const error = new Error(`expired at ${message.envelope?.expiresAt}`);
+  const failed = { message, error, row: undefined, nowMs, failure: 'permanent' } as const;
+  return { step: 'park', message, record: parkedRecord(settings, 'age', failed) };
+}
+
 /** The record of a message that ends in the parking lot. */
 export function parkedRecord(
   settings: ConsumerSettings,

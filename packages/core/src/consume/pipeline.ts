@@ -78,21 +78,11 @@ export class Pipeline<Tx> {
         dataAgain: async () => (await registry.resolve(settings.codec.decode(incoming)))?.data,
         ref: refOf(settings, judged),
       };
-      if (isExpired(envelope, clock.now())) return await this.#expired(runnable, stop);
+      if (isExpired(envelope, clock.now())) return await runner.expire(runnable, stop);
       return await runner.run(runnable, stop);
     } catch (error) {
       return { verdict: { step: 'keep', error } };
     }
-  }
-
-  async #expired(message: Runnable<Tx>, stop: AbortSignal): Promise<PipelineResult> {
-    const { settings, events, runner } = this.#options;
-    if (settings.expired === 'park') {
-      const error = new Error(`expired at ${message.judged.envelope.expiresAt}`);
-      return this.#park(message.judged, 'age', error);
-    }
-    events.emit({ event: 'message.expired', ...message.ref });
-    return runner.expire(message, stop);
   }
 
   /** A header is only believed as far as this consumer's own delays could reach. */

@@ -7,7 +7,7 @@ import type { ConsumerSettings } from './consumer-options.ts';
 import type { HandlerContext } from './handler.ts';
 import { messageOf } from './handler-message.ts';
 import type { PipelineResult } from './incoming.ts';
-import { type JudgeOptions, judgeFailure } from './judge-failure.ts';
+import { expiredVerdict, type JudgeOptions, judgeFailure } from './judge-failure.ts';
 import type { Runnable, Runner } from './pipeline.ts';
 import { returned, timedRun } from './timed-run.ts';
 
@@ -59,7 +59,12 @@ export class PlainRunner<Tx> implements Runner<Tx> {
     }
   }
 
-  expire(): Promise<PipelineResult> {
+  expire({ judged, ref }: Runnable<Tx>): Promise<PipelineResult> {
+    const { settings, clock, events } = this.#options;
+    if (settings.expired === 'park') {
+      return Promise.resolve({ verdict: expiredVerdict(settings, judged, clock.now()) });
+    }
+    events.emit({ event: 'message.expired', ...ref });
     return Promise.resolve({ verdict: { step: 'ack' } });
   }
 

@@ -184,9 +184,8 @@ export class QueueIntake implements Intake, SlotUser {
     taken.state = 'running';
     const { verdict, lingering } = await run(taken.incoming, stop);
     this.#lastProgressAtMs = this.#options.clock.now();
-    this.#ready.done(taken.lane);
-    if (lingering === undefined) this.#free(slots);
-    else void lingering.then(() => this.#free(slots));
+    if (lingering === undefined) this.#free(slots, taken.lane);
+    else void lingering.then(() => this.#free(slots, taken.lane));
     if (verdict.step === 'defer' && this.#holdInHand(taken, verdict.dueAtMs)) return;
     taken.state = 'settling';
     await this.#options.settler.settle(taken, verdict, {
@@ -196,7 +195,9 @@ export class QueueIntake implements Intake, SlotUser {
     this.#forget(taken);
   }
 
-  #free(slots: Slots): void {
+  /** Slot and lane: a handler that lingers keeps both, or two would run in one lane. */
+  #free(slots: Slots, lane: string | undefined): void {
+    this.#ready.done(lane);
     this.#running -= 1;
     slots.free();
     this.#wakeIdle();

@@ -57,10 +57,18 @@ export function decodeEnvelope(body: Uint8Array): Envelope {
   try {
     parsed = JSON.parse(decoder.decode(body));
   } catch (cause) {
-    const reason = cause instanceof SyntaxError ? cause.message : 'the bytes are not valid UTF-8';
-    throw contractInvalidJson({ reason, bytes: body.byteLength, cause });
+    throw contractInvalidJson({ reason: reasonOf(cause), bytes: body.byteLength });
   }
   return readEnvelope(parsed);
+}
+
+/** The engine's own text quotes the body, which may hold what no log should: only the place is kept. */
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof SyntaxError)) return 'the bytes are not valid UTF-8';
+  const [, place] = /at position (\d+)/.exec(cause.message) ?? [];
+  if (place !== undefined) return `it breaks at position ${place}`;
+  const isShort = cause.message.includes('end of JSON');
+  return isShort ? 'it ends too early or is empty' : 'it has a character that JSON does not allow';
 }
 
 /** The default codec. */

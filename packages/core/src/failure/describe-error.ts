@@ -21,7 +21,8 @@ export function describeError(error: unknown): ErrorDescription {
     const code = codeOf(inner);
     return {
       type: cutText(String(type), MAX_NAME),
-      text: cutText(String(text), MAX_ERROR_TEXT),
+      // A NUL cannot be stored as text by every database.
+      text: cutText(String(text).replaceAll('\0', '\uFFFD'), MAX_ERROR_TEXT),
       ...(code !== undefined && { code }),
     };
   } catch {

@@ -1,5 +1,6 @@
 import { KeyLanes } from '../consume/key-lanes.ts';
 import type { RejectKind } from '../driver/driver.ts';
+import { describeError } from '../failure/describe-error.ts';
 import { type BackoffOptions, backoffMs } from '../lifecycle/backoff.ts';
 import { TaskGroup } from '../lifecycle/task-group.ts';
 import type { EventOutlet } from '../observe/events.ts';
@@ -167,7 +168,7 @@ export class Relay<Tx> {
   async #send(held: Held): Promise<void> {
     while (this.#mayGoOn(held)) {
       try {
-        const outcome = await this.#publish(held.row);
+        const outcome = await this.#publish(held);
         if (outcome.is === 'confirmed') {
           this.#remove(held);
           return;
@@ -187,12 +188,16 @@ export class Relay<Tx> {
     this.#giveUp(held);
   }
 
-  async #publish(row: OutboxRow): Promise<SendOutcome> {
+  async #publish({ row }: Held): Promise<SendOutcome> {
     const { sender, publishTimeoutMs, ready, intercept } = this.#options;
     const { messageId } = row;
     const applied = ready(row.destination);
     if (applied !== undefined) await applied;
-    const sent = sender.send(toOutgoing(row), { deadlineMs: publishTimeoutMs });
+    const sent = sender.send(toOutgoing(row), {
+      deadlineMs: publishTimeoutMs,
+      // What waits for a connection is not sent after the lease has ended.
+      handOverMs: this.#slots.leftMs(),
+    });
     if (intercept !== undefined) await intercept('outbox.publish.sent', { messageId });
     const outcome = await sent;
     if (outcome.is === 'confirmed' && intercept !== undefined) {
@@ -213,8 +218,7 @@ export class Relay<Tx> {
     if (!isForGood(outcome.kind, held.unroutable)) return false;
     const { store, events } = this.#options;
     const { kind, error } = outcome;
-    const text = error instanceof Error ? error.message : String(error);
-    const reason = { kind, text: text.slice(0, 512), blocks: true };
+    const reason = { kind, text: describeError(error).text, blocks: true };
     await this.#bounded('refusing a row', (signal) => store.refuse(held.fence, reason, signal));
     events.emit({ event: 'outbox.refused', messageId: held.row.messageId, kind, error });
     this.#giveUp(held);

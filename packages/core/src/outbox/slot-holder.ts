@@ -41,6 +41,12 @@ export class SlotHolder<Tx> {
     return this.#expired() ? undefined : this.#epochs.get(slot);
   }
 
+  /** Time until the leases may have expired, never negative. */
+  leftMs(): number {
+    const endMs = this.#renewedAtMs + this.#options.leaseTtlMs;
+    return Math.max(0, endMs - this.#options.clock.now());
+  }
+
   /** Gives the slots back, so that another relay need not wait for their expiry. */
   async release(): Promise<void> {
     this.#epochs.clear();

@@ -1,22 +1,16 @@
-import type { Capabilities } from '../driver/capabilities.ts';
-import type { BaseSession, Outcome, Outgoing, RejectKind } from '../driver/driver.ts';
+import type { BaseSession, Outcome, Outgoing } from '../driver/driver.ts';
 import { withDedupId } from '../settle/dedup-id.ts';
 import type { Clock } from '../time/clock.ts';
+import { final, notSent, type SendOutcome, unknown } from './send-outcome.ts';
+import { Flight, nextChunk, SendRequest } from './send-request.ts';
 
-/** What became of one message. `sent` false: nothing of it reached the driver. */
-export type SendOutcome =
-  | { readonly is: 'confirmed'; readonly duplicate: boolean }
-  | { readonly is: 'rejected'; readonly kind: RejectKind; readonly error: unknown }
-  | {
-      readonly is: 'unknown';
-      readonly why: 'session' | 'deadline' | 'aborted' | 'closed';
-      readonly sent: boolean;
-      readonly error: unknown;
-    };
+export type { SendOutcome } from './send-outcome.ts';
 
 export interface SendOptions {
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** Not handed to a session later than this, in milliseconds from now. Default: the deadline. */
+  readonly handOverMs?: number;
 }
 
 export interface SenderOptions {
@@ -42,7 +36,7 @@ export class Sender {
   readonly #maxInFlight: number;
   readonly #routing: SenderOptions['routing'];
   #session: BaseSession | undefined;
-  #queue: Request[] = [];
+  #queue: SendRequest[] = [];
   readonly #flights = new Set<Flight>();
   #inFlight = 0;
   #armed = false;
@@ -77,7 +71,9 @@ export class Sender {
     return new Promise((resolve) => {
       if (options.signal?.aborted) return resolve(notSent('aborted', options.signal.reason));
       if (this.#closed) return resolve(notSent('closed', new Error('the bus is closed')));
-      const request = new Request(out, this.#clock.now() + options.deadlineMs, resolve);
+      const nowMs = this.#clock.now();
+      const request = new SendRequest(out, nowMs + options.deadlineMs, resolve);
+      if (options.handOverMs !== undefined) request.handOverByMs = nowMs + options.handOverMs;
       if (options.signal !== undefined) request.watch(options.signal);
       this.#queue.push(request);
       this.#pumpSoon();
@@ -118,17 +114,18 @@ export class Sender {
   #pump(): void {
     const session = this.#session;
     if (session === undefined) return;
+    const nowMs = this.#clock.now();
     let at = 0;
     while (at < this.#queue.length && this.#inFlight < this.#maxInFlight) {
       const room = this.#maxInFlight - this.#inFlight;
-      const chunk = nextChunk(this.#queue, at, room, session.capabilities);
+      const chunk = nextChunk(this.#queue, { from: at, room, nowMs }, session.capabilities);
       at += chunk.taken;
       if (chunk.requests.length > 0) this.#dispatch(session, chunk.requests, false);
     }
     if (at > 0) this.#queue = at === this.#queue.length ? [] : this.#queue.slice(at);
   }
 
-  #dispatch(session: BaseSession, requests: readonly Request[], alone: boolean): void {
+  #dispatch(session: BaseSession, requests: readonly SendRequest[], alone: boolean): void {
     const flight = new Flight(requests);
     for (const request of requests) request.handedOver = true;
     this.#flights.add(flight);
@@ -167,7 +164,7 @@ export class Sender {
     if (this.#queue.length > 0) this.#pumpSoon();
   }
 
-  #apart(session: BaseSession, suspects: readonly Request[]): void {
+  #apart(session: BaseSession, suspects: readonly SendRequest[]): void {
     const open = suspects.filter((request) => !request.settled);
     if (session !== this.#session) {
       for (const request of open) {
@@ -207,101 +204,3 @@ export class Sender {
     if (open === 0) flight.abort.abort(new Error('deadline'));
   }
 }
-
-class Request {
-  readonly out: Outgoing;
-  readonly deadlineAtMs: number;
-  settled = false;
-  handedOver = false;
-  #resolve: (outcome: SendOutcome) => void;
-  #unwatch: (() => void) | undefined;
-
-  constructor(out: Outgoing, deadlineAtMs: number, resolve: (outcome: SendOutcome) => void) {
-    this.out = out;
-    this.deadlineAtMs = deadlineAtMs;
-    this.#resolve = resolve;
-  }
-
-  watch(signal: AbortSignal): void {
-    const onAbort = (): void => {
-      const outcome = this.handedOver ? unknown : notSent;
-      this.settle(outcome('aborted', signal.reason));
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
-    this.#unwatch = () => signal.removeEventListener('abort', onAbort);
-  }
-
-  settle(outcome: SendOutcome): void {
-    if (this.settled) return;
-    this.settled = true;
-    this.#unwatch?.();
-    this.#resolve(outcome);
-  }
-}
-
-class Flight {
-  readonly requests: readonly Request[];
-  readonly abort = new AbortController();
-  readonly suspects: Request[] = [];
-  left: number;
-
-  constructor(requests: readonly Request[]) {
-    this.requests = requests;
-    this.left = requests.length;
-  }
-}
-
-/** Requests that fit one `send`; settled ones are skipped, too large ones are settled here. */
-function nextChunk(
-  queue: readonly Request[],
-  from: number,
-  room: number,
-  { batch, bodyBytes, sizeOf }: Capabilities,
-): { readonly requests: readonly Request[]; readonly taken: number } {
-  const requests: Request[] = [];
-  let bytes = 0;
-  let at = from;
-  for (; at < queue.length && requests.length < Math.min(batch.items, room); at += 1) {
-    const request = queue[at];
-    if (request === undefined || request.settled) continue;
-    const size = sizeOf(request.out);
-    if (size > bodyBytes) {
-      const error = new Error(`${size} bytes, the limit is ${bodyBytes} bytes`);
-      request.settle({ is: 'rejected', kind: 'too-large', error });
-      continue;
-    }
-    const first = requests[0];
-    if (first !== undefined) {
-      if (bytes + size > batch.bytes) break;
-      if (batch.oneAddress && first.out.to !== request.out.to) break;
-    }
-    bytes += size;
-    requests.push(request);
-  }
-  return { requests, taken: at - from };
-}
-
-function final(outcome: Outcome): SendOutcome {
-  switch (outcome.is) {
-    case 'confirmed':
-      return { is: 'confirmed', duplicate: outcome.duplicate === true };
-    case 'rejected':
-      return outcome;
-    case 'together':
-      return { is: 'rejected', kind: outcome.kind, error: outcome.error };
-    case 'unknown':
-      return unknown(outcome.why, outcome.error);
-  }
-}
-
-const unknown = (
-  why: 'session' | 'deadline' | 'aborted' | 'closed',
-  error: unknown,
-): SendOutcome => ({ is: 'unknown', why, sent: true, error });
-
-const notSent = (why: 'deadline' | 'aborted' | 'closed', error: unknown): SendOutcome => ({
-  is: 'unknown',
-  why,
-  sent: false,
-  error,
-});

@@ -365,6 +365,20 @@ describe('a run through the Inbox', () => {
     expect(rig.database.effects('v1')).toBe(0);
   });
 
+  it('parks what has expired on request, but not what had its effect before', async () => {
+    const rig = new PipelineRig({ run: effect, consumer: { expired: 'park' } });
+    const expiresAt = new Date(rig.clock.now() + 1_000);
+    expect(await rig.verdict('in-time', { expiresAt })).toEqual(ACK);
+    await rig.clock.advance(2_000);
+    expect(await rig.verdict('in-time', { expiresAt })).toEqual(ACK);
+    expect(await rig.verdict('late', { expiresAt })).toMatchObject({
+      step: 'park',
+      record: { reason: 'age' },
+    });
+    expect(rig.database.inboxRows()).toHaveLength(1);
+    expect(rig.database.openTransactions()).toBe(0);
+  });
+
   it('settles what has expired without a run', async () => {
     const rig = new PipelineRig({ run: effect });
     const expiresAt = new Date(rig.clock.now());

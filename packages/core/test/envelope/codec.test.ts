@@ -113,6 +113,16 @@ it.each([
   );
 });
 
+it('says where a body is no JSON, and quotes none of it', () => {
+  const secret = bytes('{"card":"4111-1111" x}');
+  expect(() => decodeEnvelope(secret)).toThrowError(/breaks at position/);
+  for (const body of [secret, bytes('["4111-1111",]'), bytes('{"card":"4111-1111')]) {
+    expect(() => decodeEnvelope(body)).toThrowError(
+      expect.objectContaining({ message: expect.not.stringContaining('4111') }),
+    );
+  }
+});
+
 const without = Symbol('without');
 it.each([
   ['id', without, 'nothing'],

@@ -154,6 +154,17 @@ describe('a sender', () => {
     expect(session.sent[0]?.signal.aborted).toBe(true);
   });
 
+  it('hands nothing over later than its sender allows', async () => {
+    const { clock, sender, session, outcomes } = rig();
+    const sending = sender.send(outgoing('late'), { deadlineMs: 1_000, handOverMs: 200 });
+    void sending.then((outcome) => outcomes.set('late', outcome));
+    await clock.advance(250);
+    sender.attach(session.asSession());
+    await turn();
+    expect(session.sent).toEqual([]);
+    expect(outcomes.get('late')).toMatchObject({ is: 'unknown', why: 'deadline', sent: false });
+  });
+
   it('sends nothing that was aborted before its turn', async () => {
     const { sender, session, send, outcomes } = rig();
     const abort = new AbortController();
