@@ -74,3 +74,10 @@ export function idOfBody(body: Uint8Array): string {
   if (text.startsWith('{junk')) return text.slice(1);
   return (JSON.parse(text) as { readonly id: string }).id;
 }
+
+export function draftOf({ id, kind, fails, key, version }: Made): ReturnType<typeof OrderCreated> {
+  return OrderCreated(
+    { kind, fails },
+    { id, occurredAt: '2026-01-01T00:00:00Z', aggregate: { type: 'order', id: key, version } },
+  );
+}

@@ -185,3 +185,8 @@ export class Process {
     return new Promise((resolve) => this.#clock.after(ms, resolve));
   }
 }
+
+/** What a killed process had begun never ends. */
+export function untilKilled(process: Process, work: Promise<void>): Promise<void> {
+  return Promise.race([work, new Promise<void>((resolve) => process.onKill(resolve))]);
+}

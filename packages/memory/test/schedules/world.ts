@@ -5,6 +5,7 @@ import { MemoryBroker, MemoryDatabase, type MemoryDriver, memoryStore } from '..
 import { Custody } from './custody.ts';
 import {
   CONSUMERS,
+  draftOf,
   handledId,
   idOfBody,
   junkBody,
@@ -14,7 +15,7 @@ import {
   SUBSCRIBERS,
 } from './messages.ts';
 import type { Operation, Schedule } from './operations.ts';
-import { Process } from './process.ts';
+import { Process, untilKilled } from './process.ts';
 import { Recorder } from './recorder.ts';
 import { Witness } from './witness.ts';
 
@@ -145,15 +146,11 @@ export class World {
         return faults.remove(pick(this.profile.places, operation.place) ?? '');
       case 'restore':
         return faults.restore(pick(this.profile.places, operation.place) ?? '');
-      case 'cancel': {
-        const place = pick(this.profile.sources, operation.place) ?? '';
-        faults.remove(place);
-        return faults.restore(place);
-      }
+      case 'cancel':
+        return this.#cancel(pick(this.profile.sources, operation.place) ?? '');
       case 'rebalance':
-        return this.profile.isLog
-          ? this.broker.rebalance(pick([...CONSUMERS, 'reserve.retry'], operation.group) ?? '')
-          : undefined;
+        if (!this.profile.isLog) return;
+        return this.broker.rebalance(pick([...CONSUMERS, 'reserve.retry'], operation.group) ?? '');
       case 'junk':
         return this.#junk();
     }
@@ -221,7 +218,7 @@ export class World {
       const made = this.#make(kind, fails, `k${key}`, via !== 'rolled-back');
       const work =
         via === 'direct' ? this.#direct(process, made) : this.#outbox(process, made, via);
-      this.#background.push(process.isKilled ? Promise.resolve() : untilKilled(process, work));
+      this.#background.push(untilKilled(process, work));
     }
   }
 
@@ -233,16 +230,12 @@ export class World {
   }
 
   async #direct(process: Process, made: Made): Promise<void> {
-    const publishing: Publishing = {
-      process,
-      made,
-      startedAtMs: this.clock.now(),
-      settledAtMs: undefined,
-    };
+    const startedAtMs = this.clock.now();
+    const publishing: Publishing = { process, made, startedAtMs, settledAtMs: undefined };
     this.publishes.push(publishing);
     const [result] = await process.bus.publishMany([draftOf(made)]);
     publishing.settledAtMs = this.clock.now();
-    const tookMs = publishing.settledAtMs - publishing.startedAtMs;
+    const tookMs = publishing.settledAtMs - startedAtMs;
     if (!process.isKilled && tookMs > PUBLISH_TIMEOUT_MS + SETTLE_SLACK_MS) {
       this.recorder.violated(`I12: the publish of ${made.id} took ${tookMs} ms`);
     }
@@ -269,6 +262,11 @@ export class World {
     const id = `junk${this.#made}`;
     this.broker.inject('orders', { body: junkBody(id), nativeId: id, type: OrderCreated.type });
     this.accepted.set(id, { id, kind: 'permanent', fails: 0, key: '', version: 0, body: 'junk' });
+  }
+
+  #cancel(place: string): void {
+    this.broker.faults.remove(place);
+    this.broker.faults.restore(place);
   }
 
   #storeUp(): void {
@@ -301,16 +299,4 @@ export class World {
         ),
     );
   }
-}
-
-function draftOf({ id, kind, fails, key, version }: Made): ReturnType<typeof OrderCreated> {
-  return OrderCreated(
-    { kind, fails },
-    { id, occurredAt: '2026-01-01T00:00:00Z', aggregate: { type: 'order', id: key, version } },
-  );
-}
-
-/** What a killed process had begun never ends. */
-function untilKilled(process: Process, work: Promise<void>): Promise<void> {
-  return Promise.race([work, new Promise<void>((resolve) => process.onKill(resolve))]);
 }
