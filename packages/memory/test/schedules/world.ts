@@ -147,7 +147,8 @@ export class World {
       case 'restore':
         return faults.restore(pick(this.profile.places, operation.place) ?? '');
       case 'cancel':
-        return this.#cancel(pick(this.profile.sources, operation.place) ?? '');
+        faults.remove(pick(this.profile.sources, operation.place) ?? '');
+        return faults.restore(pick(this.profile.sources, operation.place) ?? '');
       case 'rebalance':
         if (!this.profile.isLog) return;
         return this.broker.rebalance(pick([...CONSUMERS, 'reserve.retry'], operation.group) ?? '');
@@ -262,11 +263,6 @@ export class World {
     const id = `junk${this.#made}`;
     this.broker.inject('orders', { body: junkBody(id), nativeId: id, type: OrderCreated.type });
     this.accepted.set(id, { id, kind: 'permanent', fails: 0, key: '', version: 0, body: 'junk' });
-  }
-
-  #cancel(place: string): void {
-    this.broker.faults.remove(place);
-    this.broker.faults.restore(place);
   }
 
   #storeUp(): void {
