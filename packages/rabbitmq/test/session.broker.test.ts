@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { TcpProxy } from '@ackord/conformance';
 import { describeBroker, type RabbitmqBroker, startRabbitmq } from '@ackord/conformance/launchers';
 import { systemClock } from '@ackord/core/driver';
 import { expect, it } from 'vitest';
@@ -201,17 +202,18 @@ describeBroker('rabbitmq session', startRabbitmq, (broker: () => RabbitmqBroker)
   it('closes at once after the network took all of its connections', async () => {
     const rig = await openRig(broker().url);
     await rig.session.apply(rig.plan.resources, 'create');
-    const line = await openLine(broker().url);
-    const far = await openRig(line.url, { prefix: rig.prefix });
-    await receive(far.session, sourceOf(far, 'reserve', 'live'), 5);
+    const line = await TcpProxy.listen(broker().url);
+    const far = await openRig(line.url(broker().url), { prefix: rig.prefix });
     const [to = ''] = far.plan.address({ at: 'destination', name: 'orders' });
     await send(far.session, [outgoing(to)]);
+    // Its events come one by one: the close begins while the other connection seems to live.
     line.cut();
     expect(await far.session.lost).toMatchObject({ kind: 'connection' });
     const startedAt = Date.now();
     await far.session.close();
     // The time limit of a close is 5 s.
     expect(Date.now() - startedAt).toBeLessThan(2_000);
+    await line.close();
     await rig.end();
   });
 
