@@ -50,9 +50,8 @@ export async function allAcked(ctx: CaseContext, id: string): Promise<void> {
   const { history } = ctx;
   await ctx.eventually('every copy is acked', () => {
     const published = history.of('sent').length;
-    const copies = history.events('message.retried', id).length;
-    const deferred = history.events('message.deferred', id).length;
-    return history.steps('ack.after', id).length === published + copies + deferred;
+    const copies = history.steps('retry.copy.confirmed', id).length;
+    return history.steps('ack.after', id).length === published + copies;
   });
 }
 
