@@ -18,6 +18,7 @@ export class PostgresDatabases implements Databases {
   readonly #broker: PostgresBroker;
   /** For set-up and for what cases read. */
   readonly #pool: Pool;
+  #isStopped = false;
 
   static async start(options: { readonly isolated: boolean }): Promise<PostgresDatabases> {
     return new PostgresDatabases(await startPostgres(options), options.isolated);
@@ -48,6 +49,8 @@ export class PostgresDatabases implements Databases {
       stop: () => this.#fault('stop', () => this.#broker.kill()),
       start: () => this.#fault('start', () => this.#broker.start()),
       close: async () => {
+        // A case that failed in between leaves it stopped, and others come after it.
+        if (this.#isStopped) await this.#fault('start', () => this.#broker.start());
         await Promise.all([...pools].map((pool) => pool.end()));
         await statement(this.#pool, `drop schema "${schema}" cascade`);
       },
@@ -59,8 +62,12 @@ export class PostgresDatabases implements Databases {
     if (this.#isolated) await this.#broker.remove();
   }
 
-  #fault(what: string, run: () => Promise<void>): Promise<void> {
-    if (this.#isolated) return run();
+  async #fault(what: 'stop' | 'start', run: () => Promise<void>): Promise<void> {
+    if (this.#isolated) {
+      await run();
+      this.#isStopped = what === 'stop';
+      return;
+    }
     throw new Error(`A case that wants to ${what} the database says needs: ['database'].`);
   }
 }
