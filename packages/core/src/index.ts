@@ -19,7 +19,7 @@ export {
   event,
 } from './contract/contract.ts';
 export type { StandardSchema } from './contract/standard-schema.ts';
-export { type Codec, envelopeCodec } from './envelope/codec.ts';
+export { type Codec, envelopeCodec, type RawMessage } from './envelope/codec.ts';
 export type { Aggregate, Envelope } from './envelope/envelope.ts';
 export { ERROR_CODES, type ErrorCode } from './errors/codes.ts';
 export { MessagingError } from './errors/messaging-error.ts';

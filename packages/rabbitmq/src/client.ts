@@ -33,7 +33,7 @@ export type AmqpChannel = Pick<
 export type AmqpConfirmChannel = AmqpChannel & Pick<ConfirmChannel, 'publish'>;
 
 /** What `ack` and `nack` read of a message. */
-export type AmqpSettled = { readonly fields: Pick<Message['fields'], 'deliveryTag'> };
+type AmqpSettled = { readonly fields: Pick<Message['fields'], 'deliveryTag'> };
 
 export type AmqpMessage = ConsumeMessage;
 

@@ -20,8 +20,8 @@ export interface Place {
 }
 
 /** `x:` names an exchange, `q:` a queue; the rest is the physical name. */
-export const exchangeAddress = (exchange: string): Address => `x:${exchange}`;
-export const queueAddress = (queue: string): Address => `q:${queue}`;
+const exchangeAddress = (exchange: string): Address => `x:${exchange}`;
+const queueAddress = (queue: string): Address => `q:${queue}`;
 
 /** Undefined for a text that is no address of this driver. */
 export function readAddress(address: Address): Place | undefined {

@@ -1,6 +1,7 @@
 import { checkKeys } from '../consume/consumer-options.ts';
 import type { Driver } from '../driver/driver.ts';
 import { configInvalid } from '../errors/create.ts';
+import { DEFAULT_BACKOFF } from '../lifecycle/backoff.ts';
 import type { TopologyMode } from '../lifecycle/connection.ts';
 import type { Interceptor } from '../observe/steps.ts';
 import type { Store } from '../store/store.ts';
@@ -95,8 +96,8 @@ export function busSettings<Tx>(options: BusOptions<Tx>): BusSettings<Tx> {
     destinations: names(options.destinations ?? []),
     startTimeoutMs: duration('connect.timeout', connect.timeout, 30_000),
     backoff: {
-      baseMs: duration('connect.backoff', connect.backoff, 100),
-      capMs: duration('connect.backoffCap', connect.backoffCap, 30_000),
+      baseMs: duration('connect.backoff', connect.backoff, DEFAULT_BACKOFF.baseMs),
+      capMs: duration('connect.backoffCap', connect.backoffCap, DEFAULT_BACKOFF.capMs),
     },
     publishTimeoutMs: duration('publish.timeout', publish.timeout, 10_000),
     maxInFlight: count('publish.maxInFlight', publish.maxInFlight, 1_000),

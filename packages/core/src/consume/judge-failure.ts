@@ -100,7 +100,7 @@ export function givenUpReason(policy: RetryPolicy, row: AttemptRow): ParkReason 
 }
 
 /** The larger of the stored count and the header's: two copies after a crash share one budget. */
-export function attemptNumber(message: Judged, row: AttemptRow | undefined): number {
+function attemptNumber(message: Judged, row: AttemptRow | undefined): number {
   return Math.max((row?.attempts ?? 0) + 1, message.headers.attempt);
 }
 

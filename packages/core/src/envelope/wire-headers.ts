@@ -3,10 +3,10 @@ import { cutText, MAX_ERROR_TEXT } from './cut-text.ts';
 import { toHeaderText } from './header-text.ts';
 import { LATEST_MS, readCount, readText, readVerbatim } from './header-values.ts';
 
-export { cutText, MAX_ERROR_TEXT } from './cut-text.ts';
+export { cutText } from './cut-text.ts';
 
 /** Reserved prefix of the library. Users may not set headers that begin with it. */
-export const HEADER_PREFIX = 'ackord-';
+const HEADER_PREFIX = 'ackord-';
 
 /** A name never changes its meaning; a new meaning gets a new name. */
 export const HEADERS = {
@@ -31,12 +31,12 @@ export function isWireHeader(name: string): boolean {
 }
 
 /** Version of the header set. */
-export const HEADER_VERSION = '1';
+const HEADER_VERSION = '1';
 
 /** Highest count that is believed; a larger one is garbage. */
-export const MAX_COUNT = 10_000;
+const MAX_COUNT = 10_000;
 /** Longest routing key of AMQP 0-9-1, which is the shortest limit of the brokers. */
-export const MAX_RETRY_FROM = 255;
+const MAX_RETRY_FROM = 255;
 const MAX_TRACEPARENT = 128;
 const MAX_TRACESTATE = 1_024;
 

@@ -15,7 +15,7 @@ export interface FailureAt {
 export type FailureRule = (error: unknown, at: FailureAt) => FailureClass | undefined;
 
 /** Answers for the errors of one client library or store. */
-export type LibraryClassifier = (error: unknown) => FailureClass | undefined;
+type LibraryClassifier = (error: unknown) => FailureClass | undefined;
 
 export interface ClassifyOptions extends FailureAt {
   readonly rules?: readonly FailureRule[];

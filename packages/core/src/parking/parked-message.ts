@@ -61,7 +61,7 @@ export interface ParkedDelivery {
   readonly native: Native;
 }
 
-export const PARK_PREFIX = 'ackord-park-';
+const PARK_PREFIX = 'ackord-park-';
 
 /** Header name and the most that is kept of the text, in UTF-16 units. */
 const TEXTS = {

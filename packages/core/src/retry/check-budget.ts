@@ -49,7 +49,7 @@ export function checkDedupeWindow(
 }
 
 /** Longest time from the first failure to the last run, lateness not counted. */
-export function budgetMs(policy: RetryPolicy): number {
+function budgetMs(policy: RetryPolicy): number {
   let sum = 0;
   for (let attempt = 1; attempt < policy.maxAttempts; attempt += 1) {
     const at = Math.min(attempt, policy.delaysMs.length) - 1;

@@ -22,7 +22,7 @@ import { compose } from '../../src/publish/compose.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ManualClock } from '../../src/time/manual-clock.ts';
 
-export const Created = event('order.created', {
+const Created = event('order.created', {
   version: 1,
   destination: 'orders',
   data: z.object({ count: z.int() }),
