@@ -15,7 +15,7 @@ import { command } from '../steps/command.ts';
 import { StepFailed } from '../steps/report.ts';
 
 /** Sources that may be changed. */
-export interface CopiedTree {
+interface CopiedTree {
   readonly root: string;
   remove(): void;
 }

@@ -28,9 +28,9 @@ export const publishBugs: readonly SeededBug[] = [
   {
     id: 'lost-confirm-confirmed',
     title: 'a publish whose connection broke before the confirm counts as confirmed',
-    file: PUBLISHER,
-    find: 'else setImmediate(() => sending.end(index, this.#verdict(exchange, error)));',
-    replace: 'else setImmediate(() => sending.end(index, CONFIRMED));',
+    file: 'packages/core/src/publish/sender.ts',
+    find: `for (const request of flight.requests) request.settle(unknown('session', error));`,
+    replace: `for (const request of flight.requests) request.settle({ is: 'confirmed' });`,
     profile: PROFILE,
     cases: ['A04'],
   },

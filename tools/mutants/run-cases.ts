@@ -21,15 +21,17 @@ export interface CaseRun {
 }
 
 /** vitest's JSON report, as far as it is read. */
-interface Report {
+interface VitestReport {
   readonly testResults: readonly {
     readonly message?: string;
-    readonly assertionResults: readonly {
-      readonly title: string;
-      readonly status: string;
-      readonly failureMessages?: readonly string[] | null;
-    }[];
+    readonly assertionResults: readonly TestReport[];
   }[];
+}
+
+interface TestReport {
+  readonly title: string;
+  readonly status: string;
+  readonly failureMessages?: readonly string[] | null;
 }
 
 /** Runs exactly these cases as `npm run conformance` does, without their variants. One end for each. */
@@ -47,30 +49,32 @@ export async function runCases(run: CaseRun): Promise<ReadonlyMap<string, CaseEn
     signal,
     env: { ...env, ...chosen, ACKORD_TOTALS_FILE: '' },
   });
-  const report = read(file);
-  const tests = report?.testResults.flatMap(({ assertionResults }) => assertionResults) ?? [];
-  const trouble = report?.testResults.map(({ message }) => message).find((text) => text);
-  const none = trouble ?? `vitest ended with ${code}: ${output.trim()}`;
+  return endsOf(read(file), cases, `vitest ended with ${code}: ${output.trim()}`);
+}
+
+/** @param none - What is said when vitest gave no report. */
+export function endsOf(
+  report: VitestReport | undefined,
+  cases: readonly string[],
+  none: string,
+): ReadonlyMap<string, CaseEnd> {
+  const files = report?.testResults ?? [];
+  const tests = files.flatMap(({ assertionResults }) => assertionResults);
+  // A file that cannot be loaded has a message and no tests.
+  const trouble = files.map(({ message }) => message).find((text) => text);
   return new Map(
     cases.map((id) => {
       const test = tests.find(({ title }) => title.startsWith(`${id} `));
-      return [id, endOf(test, none)];
+      const end: CaseEnd = test ? endOf(test) : { is: 'absent', says: trouble ?? none };
+      return [id, end];
     }),
   );
 }
 
-function endOf(
-  test: Report['testResults'][number]['assertionResults'][number] | undefined,
-  none: string,
-): CaseEnd {
-  switch (test?.status) {
-    case 'passed':
-      return { is: 'passed', says: '' };
-    case 'failed':
-      return { is: 'failed', says: firstLines(test.failureMessages?.join('\n') ?? '') };
-    default:
-      return { is: 'absent', says: test === undefined ? none : `the case was ${test.status}` };
-  }
+function endOf({ status, failureMessages }: TestReport): CaseEnd {
+  if (status === 'passed') return { is: 'passed', says: '' };
+  if (status !== 'failed') return { is: 'absent', says: `the case was ${status}` };
+  return { is: 'failed', says: firstLines(failureMessages?.join('\n') ?? '') };
 }
 
 /** Without the stack and the history that follow. */
@@ -79,9 +83,9 @@ function firstLines(text: string): string {
   return said.trim();
 }
 
-function read(file: string): Report | undefined {
+function read(file: string): VitestReport | undefined {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Report;
+    return JSON.parse(readFileSync(file, 'utf8')) as VitestReport;
   } catch (error) {
     // Written at the end of a run: none means that it did not get there.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

@@ -68,15 +68,6 @@ export const settleBugs: readonly SeededBug[] = [
     cases: ['B03'],
   },
   {
-    id: 'delivery-limit-left',
-    title: `the broker's own delivery limit is left in place`,
-    file: 'packages/rabbitmq/src/topology.ts',
-    find: `  'x-delivery-limit': -1,\n`,
-    replace: '',
-    profile: PROFILE,
-    cases: ['B03'],
-  },
-  {
     id: 'window-ignored',
     title: 'a consumer is handed everything, whatever its window',
     file: RECEIVER,

@@ -3,7 +3,7 @@ import type { SeededBug } from './seeded-bug.ts';
 const RELAY = 'packages/core/src/outbox/relay.ts';
 const PROFILE = 'rabbitmq/ttl-buckets';
 
-/** Inbox and outbox that keep less than they promise. */
+/** Inbox, outbox and order that keep less than they promise. */
 export const storeBugs: readonly SeededBug[] = [
   {
     id: 'claim-not-unique',
@@ -42,5 +42,23 @@ export const storeBugs: readonly SeededBug[] = [
     replace: `await this.#database.run({ text, values: values ?? [] }, 'Adding outbox rows');`,
     profile: PROFILE,
     cases: ['G05'],
+  },
+  {
+    id: 'business-result-fails',
+    title: 'a business result counts as a failure',
+    file: 'packages/core/src/consume/inbox-run.ts',
+    find: '    if (isBusinessRejection(error)) return await this.#rejected(error, mayRepeat);\n',
+    replace: '',
+    profile: PROFILE,
+    cases: ['D12'],
+  },
+  {
+    id: 'stale-applied',
+    title: 'an older version is applied over a newer one',
+    file: 'packages/core/src/order/decide-order.ts',
+    find: `return version <= lastVersion ? 'stale' : 'apply';`,
+    replace: `return 'apply';`,
+    profile: PROFILE,
+    cases: ['F04b'],
   },
 ];
