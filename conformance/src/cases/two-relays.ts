@@ -14,10 +14,9 @@ export const twoRelays: ConformanceCase = {
     // The queue of the consumer is to keep what is sent.
     await (await ctx.startBus()).close();
     const alone = await written(ctx);
-    const [held] = await ctx.sql.sql<{ id: string }>(
+    const [{ id: on } = { id: '' }] = await ctx.sql.sql<{ id: string }>(
       'select message_id id from {schema}.outbox order by slot limit 1',
     );
-    const on = held?.id ?? '';
     const relay = { consumers: [], relay: true, relayLease: `${LEASE_MS}ms` };
     // It lives, and never deletes this one row: its slot is not given to another relay.
     const victim = await ctx.startProcess({ ...relay, haltAt: 'outbox.confirmed', on });
