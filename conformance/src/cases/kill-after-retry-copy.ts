@@ -38,10 +38,13 @@ export const forksShareBudget: ConformanceCase = {
 
     await ctx.startBus();
     await ctx.parked(id, ctx.name(), 20_000);
-    await ctx.eventually('nothing is left to run', async () => {
-      const [row] = await ctx.sql.attempts(id);
-      return row?.attempts === 4;
-    });
+    // Each fork ends by itself: one by its last run, the other by the row that the first left.
+    await ctx.eventually(
+      'both forks are parked',
+      async () => (await ctx.raw.ready({ at: 'parking' })) === 2,
+    );
+    const [row] = await ctx.sql.attempts(id);
+    expect(row?.attempts).toBe(4);
     expect(await ctx.remaining()).toEqual([]);
     expect(ctx.history.runs(id).length).toBeLessThanOrEqual(4);
     expect(await ctx.sql.effects(id)).toEqual([]);
