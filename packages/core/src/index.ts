@@ -1,4 +1,4 @@
-export { Bus, createBus, type TransactionOutbox } from './bus/bus.ts';
+export { Bus, createBus } from './bus/bus.ts';
 export type { BusOptions } from './bus/bus-options.ts';
 export type { Health } from './bus/health.ts';
 export type { ConsumerOptions } from './consume/consumer-options.ts';
@@ -29,6 +29,7 @@ export { BusinessRejection, permanent, transient } from './failure/failures.ts';
 export type { BusEvent, MessageRef } from './observe/events.ts';
 export type { Interceptor, StepInfo, StepName } from './observe/steps.ts';
 export type { OrderPolicy } from './order/decide-order.ts';
+export type { TransactionOutbox } from './outbox/outbox-writer.ts';
 export {
   type ParkedRecord,
   type ParkReason,

@@ -1,10 +1,9 @@
 import type { Consumer, Leftovers } from '../consume/consumer.ts';
 import { type ConsumerOptions, consumerSettings } from '../consume/consumer-options.ts';
-import type { Handler } from '../consume/handler.ts';
+import { type Handler, isHandler } from '../consume/handler.ts';
 import type { Draft } from '../contract/contract.ts';
 import { ContractRegistry } from '../contract/registry.ts';
 import type { Topology } from '../driver/topology.ts';
-import { TopologyBook } from '../driver/topology-book.ts';
 import {
   configDuplicateConsumer,
   configInvalid,
@@ -12,13 +11,12 @@ import {
   connectClosed,
 } from '../errors/create.ts';
 import { Connection, type Session } from '../lifecycle/connection.ts';
-import { TaskGroup } from '../lifecycle/task-group.ts';
 import { TopologyRepair } from '../lifecycle/topology-repair.ts';
 import { type BusEvent, EventOutlet, type Listener } from '../observe/events.ts';
-import { OutboxWriter } from '../outbox/outbox-writer.ts';
+import type { TransactionOutbox } from '../outbox/outbox-writer.ts';
 import type { Relay } from '../outbox/relay.ts';
 import { type ParkedMessage, peekParked } from '../parking/peek-parked.ts';
-import { Publisher, type PublishOptions, type PublishResult } from '../publish/publisher.ts';
+import type { PublishOptions, PublishResult } from '../publish/publisher.ts';
 import { Sender } from '../publish/sender.ts';
 import { checkDedupeWindow, checkDelays } from '../retry/check-budget.ts';
 import { type Duration, parseDuration } from '../time/duration.ts';
@@ -26,16 +24,10 @@ import { settledWithin } from '../time/wait.ts';
 import { assemble, type Declared, runsWithoutInbox } from './assemble.ts';
 import { type BusOptions, type BusSettings, busSettings } from './bus-options.ts';
 import { type Health, healthOf } from './health.ts';
-import { LateDestinations } from './late-destinations.ts';
 import { openStore } from './open-store.ts';
+import { Outlets } from './outlets.ts';
 import type { Retention } from './retention.ts';
 import { topologyOf } from './topology-of.ts';
-
-/** Adds messages to the outbox in a transaction of the caller's. */
-export interface TransactionOutbox {
-  /** Resolves once the rows are written; they are sent after the caller's COMMIT. */
-  add(...drafts: readonly Draft[]): Promise<void>;
-}
 
 type State = 'new' | 'starting' | 'running' | 'closing' | 'closed';
 
@@ -46,19 +38,15 @@ export class Bus<Tx> implements AsyncDisposable {
   readonly #declared = new Map<string, Declared<Tx>>();
   readonly #sender: Sender;
   readonly #repair: TopologyRepair;
-  readonly #tasks: TaskGroup;
+  readonly #outlets: Outlets<Tx>;
   #state: State = 'new';
-  #book: TopologyBook | undefined;
   #connection: Connection | undefined;
   #consumers: Consumer[] = [];
-  #publisher: Publisher | undefined;
-  #writer: OutboxWriter<Tx> | undefined;
   #relay: Relay<Tx> | undefined;
   #retention: Retention | undefined;
   /** Aborts at `close()`: a start that is under way ends. */
   readonly #stopping = new AbortController();
   #closing: Promise<void> | undefined;
-  #lateDestinations: LateDestinations | undefined;
 
   constructor(options: BusOptions<Tx>) {
     this.#settings = busSettings(options);
@@ -70,9 +58,12 @@ export class Bus<Tx> implements AsyncDisposable {
       failed: (error) => this.#events.emit({ event: 'topology.unrepaired', error }),
     });
     this.#sender = new Sender({ clock, maxInFlight, routing: this.#repair });
-    this.#tasks = new TaskGroup((error) =>
-      this.#events.emit({ event: 'store.failed', during: 'a background task', error }),
-    );
+    this.#outlets = new Outlets({
+      settings: this.#settings,
+      sender: this.#sender,
+      events: this.#events,
+      session: () => this.#connection?.session,
+    });
   }
 
   /** Every event of the bus; the answer removes the listener. */
@@ -109,7 +100,7 @@ export class Bus<Tx> implements AsyncDisposable {
       throw configNoStore({ what: `order: '${settings.order}' of consumer ${name}` });
     }
     this.#declared.set(name, { settings, registry: new ContractRegistry(handlers) });
-    this.#book?.declare(this.#wanted());
+    this.#outlets.declare(this.#wanted());
     return this;
   }
 
@@ -145,7 +136,7 @@ export class Bus<Tx> implements AsyncDisposable {
    * MSG_PUBLISH_ABORTED, MSG_PUBLISH_CLOSED, MSG_CONTRACT_INVALID_DATA
    */
   async publish(draft: Draft, options: PublishOptions = {}): Promise<void> {
-    await this.#publishing().publish(draft, options);
+    await this.#outlets.publisher.publish(draft, options);
   }
 
   /** One outcome per draft, in their order. Never rejects for a message. */
@@ -153,7 +144,7 @@ export class Bus<Tx> implements AsyncDisposable {
     drafts: readonly Draft[],
     options: PublishOptions = {},
   ): Promise<readonly PublishResult[]> {
-    return await this.#publishing().many(drafts, options);
+    return await this.#outlets.publisher.many(drafts, options);
   }
 
   /**
@@ -166,7 +157,7 @@ export class Bus<Tx> implements AsyncDisposable {
     return {
       add: async (...drafts) => {
         for (const draft of drafts) {
-          await store.outbox.add(tx, await this.#outboxWriter().rows(tx, draft, undefined));
+          await store.outbox.add(tx, await this.#outlets.writer.rows(tx, draft, undefined));
         }
         this.#relay?.wake();
       },
@@ -184,12 +175,12 @@ export class Bus<Tx> implements AsyncDisposable {
     options: { readonly limit?: number } = {},
   ): Promise<readonly ParkedMessage[]> {
     const session = this.#connection?.session;
-    if (session === undefined || this.#book === undefined) {
+    if (session === undefined) {
       throw configInvalid({ option: 'parked()', value: this.#state, expected: 'a connected bus' });
     }
     const { clock } = this.#settings;
     const limit = options.limit ?? 100;
-    return await peekParked({ session, plan: this.#book, consumer, limit, clock });
+    return await peekParked({ session, plan: this.#outlets.book, consumer, limit, clock });
   }
 
   health(): Health {
@@ -216,15 +207,15 @@ export class Bus<Tx> implements AsyncDisposable {
 
   async #connect(): Promise<void> {
     const { driver, mode, clock, random, backoff, startTimeoutMs } = this.#settings;
-    const book = this.#topology();
+    const { book, late } = this.#outlets;
     const parts = assemble<Tx>({
       settings: this.#settings,
       declared: [...this.#declared.values()],
       book,
       sender: this.#sender,
       events: this.#events,
-      writer: this.#settings.store === undefined ? undefined : this.#outboxWriter(),
-      ready: (destination) => this.#late(book).ready(destination),
+      writer: this.#settings.store === undefined ? undefined : this.#outlets.writer,
+      ready: (destination) => late.ready(destination),
       reapply: (session) => this.#connection?.applyTopology(session) ?? Promise.resolve(),
     });
     this.#consumers = parts.consumers;
@@ -251,7 +242,7 @@ export class Bus<Tx> implements AsyncDisposable {
       const { capabilities } = session;
       checkDelays(settings.name, settings.retry, { profile: driver.profile, capabilities });
     }
-    await this.#lateDestinations?.all(session);
+    await this.#outlets.late.all(session);
     this.#sender.attach(session);
     if (this.#state === 'closing' || this.#state === 'closed') return;
     await Promise.all(this.#consumers.map((consumer) => consumer.attach(session)));
@@ -279,7 +270,6 @@ export class Bus<Tx> implements AsyncDisposable {
     await settledWithin(clock, leftMs(), this.#repair.idle());
     await this.#connection?.close();
     this.#sender.close();
-    await this.#tasks.idle();
     // What the store opened itself; a database that is gone cannot keep a bus from closing.
     await this.#settings.store?.close().catch(() => undefined);
     this.#state = 'closed';
@@ -287,7 +277,7 @@ export class Bus<Tx> implements AsyncDisposable {
 
   async #repaired(session: Session): Promise<void> {
     await this.#connection?.applyTopology(session);
-    await this.#lateDestinations?.again(session);
+    await this.#outlets.late.again(session);
   }
 
   #report(index: number, { running, unsettled }: Leftovers): void {
@@ -296,66 +286,9 @@ export class Bus<Tx> implements AsyncDisposable {
     this.#events.emit({ event: 'shutdown.leftovers', consumer: consumer.name, running, unsettled });
   }
 
-  #late(book: TopologyBook): LateDestinations {
-    const { mode, driver } = this.#settings;
-    this.#lateDestinations ??= new LateDestinations({
-      book,
-      mode,
-      session: () => this.#connection?.session,
-      failed: (destination, error) =>
-        this.#events.emit({
-          event: 'topology.failed',
-          broker: driver.broker,
-          destination,
-          error,
-        }),
-    });
-    return this.#lateDestinations;
-  }
-
-  #topology(): TopologyBook {
-    this.#book ??= new TopologyBook(this.#settings.driver, this.#wanted());
-    return this.#book;
-  }
-
   #wanted(): Topology {
     return topologyOf([...this.#declared.values()], this.#settings.destinations);
   }
-
-  #outboxWriter(): OutboxWriter<Tx> {
-    const { store, producer, driver, clock } = this.#settings;
-    if (store === undefined) throw configNoStore({ what: 'the outbox' });
-    this.#writer ??= new OutboxWriter({
-      store: store.outbox,
-      producer,
-      broker: driver.broker,
-      plan: this.#topology(),
-      clock,
-    });
-    return this.#writer;
-  }
-
-  #publishing(): Publisher {
-    const { producer, driver, clock, publishTimeoutMs } = this.#settings;
-    const book = this.#topology();
-    this.#publisher ??= new Publisher({
-      producer,
-      broker: driver.broker,
-      plan: book,
-      sender: this.#sender,
-      clock,
-      events: this.#events,
-      timeoutMs: publishTimeoutMs,
-      ready: (destination) => this.#late(book).ready(destination),
-    });
-    return this.#publisher;
-  }
-}
-
-function isHandler(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const { contract, run } = value as Partial<Handler>;
-  return typeof contract === 'function' && typeof run === 'function';
 }
 
 /** @throws MSG_CONFIG_INVALID for an unknown option or a value out of bounds. */

@@ -52,3 +52,10 @@ export function on<In, Out, Tx>(
 ): Handler<Tx> {
   return { contract: contract as Contract, run: run as HandlerFunction<unknown, Tx> };
 }
+
+/** True for what `on` makes. */
+export function isHandler(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { contract, run } = value as Partial<Handler>;
+  return typeof contract === 'function' && typeof run === 'function';
+}

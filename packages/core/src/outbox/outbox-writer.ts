@@ -5,6 +5,12 @@ import { compose, type Parent } from '../publish/compose.ts';
 import type { OutboxMessage, OutboxStore } from '../store/outbox-store.ts';
 import type { Clock } from '../time/clock.ts';
 
+/** Adds messages to the outbox in a transaction of the caller's. */
+export interface TransactionOutbox {
+  /** Resolves once the rows are written; they are sent after the caller's COMMIT. */
+  add(...drafts: readonly Draft[]): Promise<void>;
+}
+
 export interface OutboxWriterOptions<Tx> {
   readonly store: OutboxStore<Tx>;
   readonly producer: string;
