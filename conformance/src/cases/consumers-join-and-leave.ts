@@ -8,19 +8,22 @@ export const consumersJoinAndLeave: ConformanceCase = {
   title:
     'instances join, leave and lose their connection under load: nothing lost, one effect each',
   async run(ctx) {
-    const first = await ctx.startBus();
+    const spec = { consumers: [{ options: { concurrency: 2 } }] };
+    const first = await ctx.startBus(spec);
     const ids: string[] = [];
     const publish = async (count: number): Promise<void> => {
       const published = Array.from({ length: count }, (_, n) => {
-        const script = n % 10 === 0 ? (['transient', 'ok'] as const) : (['ok'] as const);
+        const script = n % 10 === 0 ? (['transient', 'slow:10'] as const) : (['slow:10'] as const);
         return ctx.publish({ script }, { aggregate: { type: 'order', id: `k${n}` } });
       });
       ids.push(...(await Promise.all(published)));
     };
     const third = MESSAGES / 3;
-    const [second] = await Promise.all([ctx.startBus(), publish(third)]);
-    await Promise.all([first.close(), publish(third)]);
-    const joining = ctx.startBus();
+    const [second] = await Promise.all([ctx.startBus(spec), publish(third)]);
+    // It leaves with messages in hand that it has not begun.
+    await publish(third);
+    await first.close();
+    const joining = ctx.startBus(spec);
     await publish(third);
     await joining;
     ctx.broker.line.cut();

@@ -10,10 +10,17 @@ export const latenessIsMeasured: ConformanceCase = {
   id: 'D03',
   title: 'every retry tells its lateness, and 99 of 100 start within the bound',
   alone: true,
+  timeoutMs: 60_000,
   async run(ctx) {
-    await ctx.startBus({ consumers: [{ options: { retry: { delays: LADDER } } }] });
+    // Without an Inbox: its statements would be measured with the delays, and PGlite has one connection.
+    const options = { retry: { delays: LADDER }, inbox: { none: 'measures delays' } };
+    await ctx.startBus({ consumers: [{ effects: false, options }] });
     const script = ['transient', 'transient', 'transient', 'ok'] as const;
-    for (let count = 0; count < MESSAGES; count += 1) await ctx.publish({ script });
+    // One first run at a time: a burst would measure how fast the database is.
+    for (let count = 0; count < MESSAGES; count += 1) {
+      const id = await ctx.publish({ script });
+      await ctx.eventually('it was retried', () => ctx.history.events('message.retried', id).at(0));
+    }
     await ctx.eventually('all have ended', () => {
       return ctx.history.events('message.applied').length === MESSAGES;
     });
