@@ -72,7 +72,10 @@ export class PgliteDatabases implements Databases {
     if (this.#lanes.length < this.#limit) {
       const made = this.#make();
       this.#lanes.push(made);
-      return made;
+      const lane = await made;
+      // Loading one keeps this process busy for seconds: no deadline of a case may run meanwhile.
+      await Promise.all(this.#lanes);
+      return lane;
     }
     return new Promise((take) => this.#waiting.push(take));
   }
