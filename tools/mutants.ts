@@ -12,6 +12,9 @@ import { StepFailed } from './steps/report.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
+/** Under the name of the bug. */
+const INDENT = `\n${' '.repeat(9)}`;
+
 const HELP = `npm run mutants [-- [--only ID]… [--list]]
 
 Puts one seeded bug after the other into a copy of the sources and runs the conformance cases that must catch it on the
@@ -70,7 +73,8 @@ async function huntAll(
     if (signal.aborted) return stopped();
     if (is === 'caught') caught += 1;
     const head = `${is.padEnd(8)} ${bug.id}, ${seconds(bugAt)}: ${bug.title}`;
-    process.stdout.write(`${head}\n         ${bug.cases.join(', ')}: ${says}\n`);
+    const said = `${bug.cases.join(', ')}: ${says}`.trimEnd().replaceAll('\n', INDENT);
+    process.stdout.write(`${head}${INDENT}${said}\n`);
   }
   const missed = bugs.length - caught;
   process.stdout.write(`\nTook ${seconds(startedAt)}.\n${caught} caught, ${missed} missed\n`);
