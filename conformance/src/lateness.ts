@@ -28,14 +28,18 @@ export function quantile(ascending: readonly number[], share: number): number {
   return ascending[index] ?? Number.NaN;
 }
 
+/** Of fewer samples a p99 would say nothing. */
+const ENOUGH = 100;
+
 /** Writes the histogram of each delay into the figures of the case. */
 export function tellLateness(ctx: CaseContext): void {
   for (const [delayMs, list] of latenessByDelay(ctx)) {
     const at = `lateness after ${delayMs} ms`;
     ctx.figures[`${at}: samples`] = list.length;
     ctx.figures[`${at}: earliest in ms`] = quantile(list, 0);
+    ctx.figures[`${at}: max in ms`] = quantile(list, 1);
+    if (list.length < ENOUGH) continue;
     ctx.figures[`${at}: p50 in ms`] = quantile(list, 0.5);
     ctx.figures[`${at}: p99 in ms`] = quantile(list, 0.99);
-    ctx.figures[`${at}: max in ms`] = quantile(list, 1);
   }
 }
