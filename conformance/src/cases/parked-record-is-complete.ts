@@ -34,6 +34,7 @@ export const parkedRecordIsComplete: ConformanceCase = {
       'ackord-park-attempts': '3',
       'ackord-park-total-attempts': '3',
       'ackord-park-cycle': '0',
+      'ackord-park-destination': ctx.name('orders'),
       'ackord-park-consumer': ctx.name(),
       'ackord-park-error-type': 'PermanentError',
       'ackord-park-error': 'the script says permanent',

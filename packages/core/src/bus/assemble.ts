@@ -71,6 +71,7 @@ function consumerOf<Tx>(
     backoff,
     copyTimeoutMs: bus.publishTimeoutMs,
     reapply,
+    destinationOf: (type) => registry.destinationOf(type),
     pipeline: ({ capabilities }) =>
       createPipeline({ ...common, registry, driver, store, writer, capabilities, outboxFilled }),
   });

@@ -31,6 +31,7 @@ export interface ConsumerContext {
   readonly intercept: Interceptor | undefined;
   readonly backoff: BackoffOptions;
   readonly copyTimeoutMs: number;
+  readonly destinationOf: (type: string | undefined) => string | undefined;
   /** Applies the topology again by the mode of the bus. */
   readonly reapply: (session: Session) => Promise<void>;
   /** The pipeline for the capabilities of a session. */

@@ -30,6 +30,8 @@ export interface SettlerOptions {
   readonly intercept: Interceptor | undefined;
   readonly backoff: BackoffOptions;
   readonly copyTimeoutMs: number;
+  /** Where a message of this type was published to, as far as the consumer knows. */
+  readonly destinationOf: (type: string | undefined) => string | undefined;
 }
 
 /** `gone`: the session is lost, nothing can be settled. `stopping`: nothing is tried again. */
@@ -125,8 +127,10 @@ export class Settler {
     verdict: Extract<Verdict, { step: 'park' }>,
     ending: Ending,
   ): Promise<void> {
-    const { settings, events } = this.#options;
-    const { message, record } = verdict;
+    const { settings, events, destinationOf } = this.#options;
+    const { message } = verdict;
+    const destination = destinationOf(message.envelope?.type);
+    const record = { ...verdict.record, ...(destination !== undefined && { destination }) };
     const target: Target = { at: 'parking', consumer: settings.name };
     await this.#step('park.copy.before', message);
     const copy = parkCopy(message, { consumer: settings.name, record });

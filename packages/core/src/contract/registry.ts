@@ -36,6 +36,14 @@ export class ContractRegistry<H extends { readonly contract: Contract }> {
     return [...names];
   }
 
+  /** Where a type is published to; of an unknown type, when the consumer reads one place only. */
+  destinationOf(type: string | undefined): string | undefined {
+    const versions = type === undefined ? undefined : this.#routes.get(type);
+    for (const { contract } of versions?.values() ?? []) return contract.destination;
+    const [only, ...others] = this.destinations;
+    return others.length === 0 ? only : undefined;
+  }
+
   /** Types that have a handler. */
   get types(): readonly string[] {
     return [...this.#routes.keys()];

@@ -68,6 +68,7 @@ class Rig {
       intercept: options.intercept,
       backoff: { baseMs: 100, capMs: 1_000 },
       copyTimeoutMs: 1_000,
+      destinationOf: () => 'orders',
     });
   }
 
