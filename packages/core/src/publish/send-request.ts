@@ -6,7 +6,7 @@ import { notSent, type SendOutcome, unknown } from './send-outcome.ts';
 export class SendRequest {
   readonly out: Outgoing;
   readonly deadlineAtMs: number;
-  handOverByMs = Number.POSITIVE_INFINITY;
+  handOverByMs: number = Number.POSITIVE_INFINITY;
   settled = false;
   handedOver = false;
   #resolve: (outcome: SendOutcome) => void;
@@ -38,7 +38,7 @@ export class SendRequest {
 /** What went to the driver in one call. */
 export class Flight {
   readonly requests: readonly SendRequest[];
-  readonly abort = new AbortController();
+  readonly abort: AbortController = new AbortController();
   readonly suspects: SendRequest[] = [];
   left: number;
 
