@@ -16,10 +16,10 @@ export interface SqlClient {
   release(error?: Error): void;
   on?(event: 'error', listener: (error: Error) => void): unknown;
   removeListener?(event: 'error', listener: (error: Error) => void): unknown;
-  /** Present from pg 8.23: statements are sent without waiting for the answers before. */
+  /** pg's pipeline mode, which takes no batches. */
   pipeline?: boolean;
-  /** The socket below, so that statements that are sent together leave in one write. */
-  readonly connection?: { readonly stream?: { cork?(): void; uncork?(): void } };
+  /** pg's protocol layer with the socket below; what has none gets its statements one after the other. */
+  readonly connection?: { readonly stream?: { write?: unknown } };
 }
 
 /** Fits a `pg.Pool`. `pglitePool` gives the same over PGlite. */
@@ -34,5 +34,7 @@ export interface Statement {
   readonly text: string;
   readonly values?: readonly unknown[];
   /** Prepared once per connection under this name, where the client can. */
-  readonly name?: string;
+  readonly name?: string | undefined;
+  /** Names of what it returns, in their order, for a batch, which asks for no description. */
+  readonly columns?: readonly string[] | undefined;
 }

@@ -1,21 +1,28 @@
+import { type Answer, Batch } from './batch.ts';
 import { asError, bounded, type Limit } from './bounded.ts';
 import { isConnectionLoss } from './classify-error.ts';
 import type { SqlClient, SqlResult, Statement } from './client.ts';
+import type { Frames } from './frames.ts';
 
-export type Answer = PromiseSettledResult<SqlResult>;
+/** What batches of one connection need. */
+export interface Wire {
+  readonly frames: Frames;
+  /** Names of the statements that the connection has prepared. */
+  readonly prepared: Set<string>;
+}
 
 /** One checked-out client. Given back exactly once: clean by `release`, else by `destroy`. */
 export class Connection {
   readonly #client: SqlClient;
-  readonly #pipelined: boolean;
+  readonly #wire: Wire | undefined;
   readonly #mark: (error: unknown) => void;
   #lost: Error | undefined;
   #given = false;
 
-  constructor(client: SqlClient, pipelined: boolean, mark: (error: unknown) => void) {
+  /** @param wire - Undefined: nothing is sent together. */
+  constructor(client: SqlClient, wire: Wire | undefined, mark: (error: unknown) => void) {
     this.#client = client;
-    // Present only where the client can do it (pg 8.23); the native binding cannot.
-    this.#pipelined = pipelined && typeof client.pipeline === 'boolean';
+    this.#wire = wire;
     this.#mark = mark;
     client.on?.('error', this.#onLost);
   }
@@ -40,13 +47,27 @@ export class Connection {
     }
   }
 
+  /** One statement of the library, with values as pg reads them. Bounded like a batch. */
+  async one(statement: Statement, limit: Limit): Promise<SqlResult> {
+    const { text, values, name } = statement;
+    const named = name !== undefined && this.#wire !== undefined;
+    return this.#bounded(named ? this.#named(statement) : this.query(text, values), limit);
+  }
+
   /**
-   * Sends all with one wait where the client can, else one after the other up to the first error:
-   * the answers are then fewer than the statements. Rejects only when the limit is reached; the
-   * connection is destroyed then.
+   * Sends all with one wait where the client can, else one after the other. The first error is the
+   * last answer, unless the connection broke: then all that were sent are answered. Rejects only
+   * when the limit is reached; the connection is destroyed then.
    */
   async batch(statements: readonly Statement[], limit: Limit): Promise<readonly Answer[]> {
-    const work = this.#pipelined ? this.#together(statements) : this.#inTurn(statements);
+    const wire = this.#wire;
+    return this.#bounded(
+      wire === undefined ? this.#inTurn(statements) : this.#together(statements, wire),
+      limit,
+    );
+  }
+
+  #bounded<T>(work: Promise<T>, limit: Limit): Promise<T> {
     return bounded(work, limit, (error) => {
       this.#mark(error);
       this.destroy(error);
@@ -80,19 +101,27 @@ export class Connection {
     this.#client.removeListener?.('error', this.#onLost);
   }
 
-  async #together(statements: readonly Statement[]): Promise<readonly Answer[]> {
-    const client = this.#client as CallbackClient;
+  async #named(statement: Statement): Promise<SqlResult> {
+    try {
+      if (this.#lost) throw this.#lost;
+      return await (this.#client as unknown as BatchClient).query(statement);
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  }
+
+  async #together(statements: readonly Statement[], wire: Wire): Promise<readonly Answer[]> {
     const lost = this.#lost;
     if (lost) return statements.map(() => ({ status: 'rejected', reason: this.#failed(lost) }));
-    const before = client.pipeline;
-    client.pipeline = true;
-    const { stream } = client.connection ?? {};
-    stream?.cork?.();
-    const sent = answersOf(client, statements, (error) => this.#failed(error));
-    stream?.uncork?.();
-    const answers = await sent;
-    // Only after the last answer: pg loses statements in flight when the mode changes.
-    if (before !== undefined && !this.#given) client.pipeline = before;
+    const client = this.#client;
+    // Nothing is in flight here, or pg would lose it when the mode changes.
+    const { pipeline } = client;
+    if (pipeline) client.pipeline = false;
+    const answers = await new Promise<readonly Answer[]>((resolve) => {
+      (client as unknown as BatchClient).query(new Batch(statements, wire, resolve));
+    });
+    if (pipeline && !this.#given) client.pipeline = true;
+    for (const answer of answers) if (answer.status === 'rejected') this.#failed(answer.reason);
     return answers;
   }
 
@@ -119,41 +148,8 @@ export class Connection {
   };
 }
 
-/** The form of pg without a promise for each statement, which costs as much as the statement itself. */
-type CallbackClient = Omit<SqlClient, 'query'> & {
-  query(
-    statement: string | Statement,
-    values: readonly unknown[] | undefined,
-    ended: (error: unknown, result?: SqlResult) => void,
-  ): unknown;
-};
-
-function answersOf(
-  client: CallbackClient,
-  statements: readonly Statement[],
-  failed: (error: unknown) => unknown,
-): Promise<readonly Answer[]> {
-  return new Promise((resolve) => {
-    const answers: Answer[] = [];
-    let left = statements.length;
-    for (const [at, statement] of statements.entries()) {
-      const ended = (error: unknown, value?: SqlResult): void => {
-        if (answers[at] !== undefined) return;
-        answers[at] =
-          value === undefined || error
-            ? { status: 'rejected', reason: failed(error) }
-            : { status: 'fulfilled', value };
-        left -= 1;
-        if (left === 0) resolve(answers);
-      };
-      const { text, values, name } = statement;
-      // pg copies an object slowly, so only what has a name comes as one.
-      const result =
-        name === undefined
-          ? client.query(text, values, ended)
-          : client.query(statement, undefined, ended);
-      // A wrapper around pg may know promises only.
-      if (result instanceof Promise) result.then((value: SqlResult) => ended(null, value), ended);
-    }
-  });
+/** Other forms of the same call of pg. */
+interface BatchClient {
+  query(batch: Batch): unknown;
+  query(statement: Statement): Promise<SqlResult>;
 }

@@ -1,21 +1,24 @@
 import { createHash } from 'node:crypto';
 import { asError, bounded } from './bounded.ts';
-import type { SqlPool, SqlResult, Statement } from './client.ts';
-import { Connection } from './connection.ts';
+import type { SqlClient, SqlPool, SqlResult, Statement } from './client.ts';
+import { Connection, type Wire } from './connection.ts';
+import { Frames } from './frames.ts';
 import type { ResolvedOptions } from './options.ts';
-import { BEGIN, NOTICE_GONE_CLIENT } from './sql/inbox.sql.ts';
+import { BEGIN, NOTICE_GONE_CLIENT, ROLLBACK } from './sql/inbox.sql.ts';
 
 /** The pool with what every call needs: schema, deadline, and which errors came from here. */
 export class Database {
   readonly schema: string;
   readonly timeoutMs: number;
-  /** First text of a transaction; see `tune`. */
-  begin: string = BEGIN;
+  /** First statements of a transaction; see `tune`. */
+  begin: readonly Statement[];
   readonly #pool: SqlPool;
   readonly #pipelined: boolean;
   readonly #errors = new WeakSet<object>();
   readonly #prepare: boolean;
-  readonly #texts = new Map<string, { readonly text: string; readonly name?: string }>();
+  readonly #texts = new Map<string, { readonly text: string; readonly name: string | undefined }>();
+  readonly #frames = new Frames();
+  readonly #prepared = new WeakMap<SqlClient, Set<string>>();
 
   constructor(options: ResolvedOptions) {
     this.schema = options.schema;
@@ -23,17 +26,23 @@ export class Database {
     this.#pool = options.pool;
     this.#pipelined = options.pipeline === 'auto';
     this.#prepare = options.prepare;
+    this.begin = [this.sql(BEGIN)];
   }
 
   /** The statement with the name of the schema in it. */
   sql(text: string, ...values: readonly unknown[]): Statement {
+    const { text: whole, name } = this.#text(text);
+    return { text: whole, name, values };
+  }
+
+  #text(text: string): { readonly text: string; readonly name: string | undefined } {
     let ready = this.#texts.get(text);
     if (ready === undefined) {
       const whole = inSchema(text, this.schema);
-      ready = this.#prepare ? { text: whole, name: nameOf(whole) } : { text: whole };
+      ready = { text: whole, name: this.#prepare ? nameOf(whole) : undefined };
       this.#texts.set(text, ready);
     }
-    return { ...ready, values };
+    return ready;
   }
 
   async connect(signal?: AbortSignal): Promise<Connection> {
@@ -48,23 +57,36 @@ export class Database {
       const client = await bounded(wanted, limit, () => {
         late = true;
       });
-      return new Connection(client, this.#pipelined, this.mark);
+      return new Connection(client, this.#wire(client), this.mark);
     } catch (error) {
       this.mark(error);
       throw error;
     }
   }
 
+  /** Undefined for clients that take no batches: PGlite, the native binding, wrappers. */
+  #wire(client: SqlClient): Wire | undefined {
+    if (!this.#pipelined || typeof client.connection?.stream?.write !== 'function')
+      return undefined;
+    let prepared = this.#prepared.get(client);
+    if (prepared === undefined) {
+      prepared = new Set();
+      this.#prepared.set(client, prepared);
+    }
+    return { frames: this.#frames, prepared };
+  }
+
   /** Learns whether the server can watch its clients, and uses it from then on. */
   async tune(signal: AbortSignal): Promise<void> {
     const connection = await this.connect(signal);
-    const watched = `${BEGIN}; ${NOTICE_GONE_CLIENT}`;
+    const watched = [this.sql(BEGIN), this.sql(NOTICE_GONE_CLIENT)];
+    const rollback = this.sql(ROLLBACK);
     const limit = { what: 'Trying a setting', ms: this.timeoutMs, signal };
     try {
-      const [tried] = await connection.batch([{ text: watched }, { text: 'rollback' }], limit);
-      if (tried?.status === 'fulfilled') this.begin = watched;
-      // One that was refused leaves no transaction in use: a batch in turn stops before its end.
-      await connection.all([{ text: 'rollback' }], limit);
+      const answers = await connection.batch([...watched, rollback], limit);
+      if (answers.every(({ status }) => status === 'fulfilled')) this.begin = watched;
+      // One that was refused leaves no transaction in use: a batch stops before its end.
+      else await connection.all([rollback], limit);
     } finally {
       connection.release();
     }
@@ -74,8 +96,7 @@ export class Database {
   async run(statement: Statement, what: string, signal?: AbortSignal): Promise<SqlResult> {
     const connection = await this.connect(signal);
     try {
-      const [result] = await connection.all([statement], { what, ms: this.timeoutMs, signal });
-      return result as SqlResult;
+      return await connection.one(statement, { what, ms: this.timeoutMs, signal });
     } finally {
       connection.release();
     }

@@ -8,10 +8,10 @@ export interface PostgresOptions {
   readonly schema?: string;
   /** Longest wait for the library's own statements, connecting included. Default 10 000. */
   readonly statementTimeoutMs?: number;
-  /** `auto`: the library's own statements are sent together where the client can (pg 8.23). Default `auto`. */
+  /** `auto`: the library's own statements are sent together where the client can (pg, not its native binding). Default `auto`. */
   readonly pipeline?: 'auto' | false;
   /**
-   * True: the library's own statements are prepared once per connection (pg 8.23), which saves the
+   * True: the library's own statements are prepared once per connection (pg), which saves the
    * server their planning. Poolers between must keep named statements (PgBouncer from 1.21 in
    * transaction mode). Default false.
    */

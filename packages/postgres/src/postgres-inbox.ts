@@ -3,13 +3,18 @@ import type { SqlResult, Statement } from './client.ts';
 import type { Database } from './database.ts';
 import { compareClaims } from './record-failures.ts';
 import {
+  ATTEMPT_COLUMNS,
   CLAIM,
+  CLAIM_COLUMNS,
+  CLAIM_ONE,
   ENSURE_VERSIONS,
   LOCK_VERSIONS,
   PURGE_ATTEMPTS,
   PURGE_INBOX,
   READ_ATTEMPTS,
+  READ_ATTEMPTS_ONE,
   SAVEPOINT,
+  VERSION_COLUMNS,
 } from './sql/inbox.sql.ts';
 import { PostgresUnit } from './unit-of-work.ts';
 
@@ -30,15 +35,17 @@ export class PostgresInbox implements InboxStore<SqlTx> {
     const guarded = claims.some((claim) => claim.guarded);
     const connection = await database.connect(signal);
     const limit = { what: 'Claiming messages', ms: database.timeoutMs, signal };
+    const sorted = [...claims].sort(compareClaims);
+    const first = firstStatements(database, sorted, guarded);
     let results: readonly SqlResult[];
     try {
-      results = await connection.all(firstStatements(database, claims, guarded), limit);
+      results = await connection.all(first, limit);
     } catch (error) {
       // Closing the connection undoes whatever had happened.
       connection.destroy(error);
       throw error;
     }
-    const claimed = readClaimed(claims, results);
+    const claimed = readClaimed(claims, results.slice(database.begin.length));
     return new PostgresUnit({ database, connection, claims, claimed, guarded, signal });
   }
 
@@ -65,51 +72,77 @@ function firstStatements(
   claims: readonly Claim[],
   guarded: boolean,
 ): readonly Statement[] {
-  const sorted = [...claims].sort(compareClaims);
-  const ids = [sorted.map((c) => c.consumer), sorted.map((c) => c.messageId)] as const;
-  const versioned = sorted.flatMap(({ consumer, aggregate }) =>
+  const statements = [...database.begin, ...claimStatements(database, claims)];
+  if (guarded) statements.push(database.sql(SAVEPOINT));
+  const versioned = claims.flatMap(({ consumer, aggregate }) =>
     aggregate ? [[consumer, aggregate.type, aggregate.id] as const] : [],
   );
+  if (versioned.length === 0) return statements;
   const keys = [0, 1, 2].map((column) => versioned.map((key) => key[column]));
+  statements.push(database.sql(ENSURE_VERSIONS, ...keys), {
+    ...database.sql(LOCK_VERSIONS, ...keys),
+    columns: VERSION_COLUMNS,
+  });
+  return statements;
+}
+
+function claimStatements(database: Database, claims: readonly Claim[]): readonly Statement[] {
+  const [first] = claims;
+  if (first !== undefined && claims.length === 1) {
+    const { consumer, messageId } = first;
+    return [
+      database.sql(CLAIM_ONE, consumer, messageId),
+      { ...database.sql(READ_ATTEMPTS_ONE, consumer, messageId), columns: ATTEMPT_COLUMNS },
+    ];
+  }
+  const ids = [claims.map((c) => c.consumer), claims.map((c) => c.messageId)] as const;
   return [
-    { text: database.begin },
-    database.sql(CLAIM, ...ids),
-    database.sql(READ_ATTEMPTS, ...ids),
-    ...(guarded ? [{ text: SAVEPOINT }] : []),
-    ...(versioned.length > 0
-      ? [database.sql(ENSURE_VERSIONS, ...keys), database.sql(LOCK_VERSIONS, ...keys)]
-      : []),
+    { ...database.sql(CLAIM, ...ids), columns: CLAIM_COLUMNS },
+    { ...database.sql(READ_ATTEMPTS, ...ids), columns: ATTEMPT_COLUMNS },
   ];
 }
 
+/** @param results - From the claim on. */
 function readClaimed(claims: readonly Claim[], results: readonly SqlResult[]): readonly Claimed[] {
-  const fresh = new Set((results[1]?.rows ?? []).map(claimKey));
-  const attempts = new Map((results[2]?.rows ?? []).map((row) => [claimKey(row), attemptRow(row)]));
-  const versions = new Map(
-    (claims.some((claim) => claim.aggregate) ? (results.at(-1)?.rows ?? []) : []).map((row) => [
-      versionKey(row['consumer_name'], row['aggregate_type'], row['aggregate_id']),
-      row['version'],
-    ]),
-  );
-  return claims.map(({ consumer, messageId, aggregate }) => {
-    const key = JSON.stringify([consumer, messageId]);
-    const row = attempts.get(key);
-    const version = aggregate && versions.get(versionKey(consumer, aggregate.type, aggregate.id));
+  const attempts = results[1]?.rows ?? [];
+  const versions = claims.some((claim) => claim.aggregate) ? (results.at(-1)?.rows ?? []) : [];
+  const fresh = freshKeys(claims, results[0]);
+  // What nearly every message is, so nothing is looked up for it.
+  if (claims.length === 1 && attempts.length + versions.length === 0) {
+    return [{ fresh: fresh.size === 1 }];
+  }
+  const failed = new Map(attempts.map((row) => [claimKey(row), attemptRow(row)]));
+  const last = new Map(versions.map((row) => [versionKeyIn(row), row['version']]));
+  return claims.map((claim) => {
+    const key = keyOf(claim);
+    const row = failed.get(key);
+    const version = last.get(versionKeyOf(claim)) ?? undefined;
     return {
       // A message that came twice in one batch is fresh once.
       fresh: fresh.delete(key),
       ...(row && { attempts: row }),
-      ...(typeof version === 'number' && { lastVersion: version }),
+      ...(version !== undefined && { lastVersion: Number(version) }),
     };
   });
 }
+
+/** Claims that were inserted. That of one message returns no row, only a count. */
+function freshKeys(claims: readonly Claim[], claim: SqlResult | undefined): Set<string> {
+  if (claims.length > 1) return new Set((claim?.rows ?? []).map(claimKey));
+  return new Set(claim?.rowCount === 1 ? claims.map(keyOf) : []);
+}
+
+const keyOf = ({ consumer, messageId }: Claim): string => JSON.stringify([consumer, messageId]);
 
 function claimKey(row: Record<string, unknown>): string {
   return JSON.stringify([row['consumer_name'], row['message_id']]);
 }
 
-function versionKey(consumer: unknown, type: unknown, id: unknown): string {
-  return JSON.stringify([consumer, type, id]);
+const versionKeyOf = ({ consumer, aggregate }: Claim): string =>
+  JSON.stringify([consumer, aggregate?.type, aggregate?.id]);
+
+function versionKeyIn(row: Record<string, unknown>): string {
+  return JSON.stringify([row['consumer_name'], row['aggregate_type'], row['aggregate_id']]);
 }
 
 function attemptRow(row: Record<string, unknown>): AttemptRow {

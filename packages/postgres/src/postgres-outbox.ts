@@ -47,13 +47,12 @@ export class PostgresOutbox implements OutboxStore<SqlTx> {
   async lease({ owner, ttlMs, busy, signal }: LeaseRequest): Promise<readonly SlotLease[]> {
     const database = this.#database;
     const connection = await database.connect(signal);
+    const limit = { what: 'Leasing outbox slots', ms: database.timeoutMs, signal };
     try {
       // Two statements, each a transaction of its own: the second one must see the first.
-      const results = await connection.all(
-        [database.sql(ANNOUNCE, owner, owner, ttlMs), database.sql(LEASE, owner, ttlMs, busy)],
-        { what: 'Leasing outbox slots', ms: database.timeoutMs, signal },
-      );
-      return (results[1]?.rows ?? []).map((row) => ({
+      await connection.one(database.sql(ANNOUNCE, owner, owner, ttlMs), limit);
+      const { rows } = await connection.one(database.sql(LEASE, owner, ttlMs, busy), limit);
+      return rows.map((row) => ({
         slot: Number(row['slot']),
         epoch: Number(row['epoch']),
       }));

@@ -7,16 +7,17 @@ import type {
   UnitOfWork,
 } from '@ackord/core/store';
 import { storeCommitRefused, storeCommitUnknown } from '@ackord/core/store';
+import type { Answer } from './batch.ts';
 import { isConnectionLoss } from './classify-error.ts';
 import type { Statement } from './client.ts';
-import type { Answer, Connection } from './connection.ts';
+import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
 import { HandlerTx } from './handler-tx.ts';
 import { lastStatements } from './last-statements.ts';
 import { STORE } from './name.ts';
 import { outboxError } from './outbox-insert.ts';
 import { recordFailures } from './record-failures.ts';
-import { DELETE_CLAIMS, ROLLBACK_TO_SAVEPOINT } from './sql/inbox.sql.ts';
+import { COMMIT, DELETE_CLAIMS, ROLLBACK, ROLLBACK_TO_SAVEPOINT } from './sql/inbox.sql.ts';
 
 export interface OpenUnit {
   readonly database: Database;
@@ -62,7 +63,7 @@ export class PostgresUnit implements UnitOfWork<SqlTx> {
     const before = lastStatements(database, this.#unit, work);
     let answers: readonly Answer[];
     try {
-      answers = await connection.batch([...before, { text: 'commit' }], this.#limit('COMMIT'));
+      answers = await connection.batch([...before, database.sql(COMMIT)], this.#limit('COMMIT'));
     } catch (error) {
       throw this.#raise(storeCommitUnknown({ store: STORE, cause: error }));
     }
@@ -89,12 +90,12 @@ export class PostgresUnit implements UnitOfWork<SqlTx> {
 
   async rollback(): Promise<void> {
     if (!this.#open) return;
-    const { connection } = this.#unit;
+    const { database, connection } = this.#unit;
     this.#open = false;
     this.#tx.stop();
     try {
       if (!connection.unusable && (await this.#tx.settles())) {
-        await connection.all([{ text: 'rollback' }], this.#limit('ROLLBACK'));
+        await connection.all([database.sql(ROLLBACK)], this.#limit('ROLLBACK'));
         connection.release();
       } else {
         connection.destroy(
@@ -119,17 +120,17 @@ export class PostgresUnit implements UnitOfWork<SqlTx> {
 
   #undo(record: readonly Statement[]): readonly Statement[] {
     const { database, guarded } = this.#unit;
-    if (!guarded) return [{ text: 'rollback' }, ...record];
+    if (!guarded) return [database.sql(ROLLBACK), ...record];
     const fresh = this.#fresh();
     return [
-      { text: ROLLBACK_TO_SAVEPOINT },
+      database.sql(ROLLBACK_TO_SAVEPOINT),
       database.sql(
         DELETE_CLAIMS,
         fresh.map((c) => c.consumer),
         fresh.map((c) => c.messageId),
       ),
       ...record,
-      { text: 'commit' },
+      database.sql(COMMIT),
     ];
   }
 
@@ -167,9 +168,9 @@ export class PostgresUnit implements UnitOfWork<SqlTx> {
   }
 
   async #rollBack(): Promise<void> {
-    const { connection } = this.#unit;
+    const { database, connection } = this.#unit;
     try {
-      await connection.all([{ text: 'rollback' }], this.#limit('ROLLBACK'));
+      await connection.all([database.sql(ROLLBACK)], this.#limit('ROLLBACK'));
       connection.release();
     } catch (error) {
       // The error that led here is the one to report.

@@ -90,10 +90,12 @@ it('records the attempt first when a statement of the handler still runs', async
   expect(released).toEqual([undefined, expect.any(Error)]);
 });
 
-it('claims nothing when BEGIN was refused, although the claim was sent with it', async () => {
-  const { pool, texts } = scripted(() => undefined);
-  await (await postgres({ pool }).inbox.begin([claim('m1')], never)).rollback();
-  const claimText = texts.find((text) => text.includes('processed_messages'));
-  expect(texts[0]).toContain("set local ackord.unit = '1'");
-  expect(claimText).toContain("where current_setting('ackord.unit', true) = '1'");
+it('claims nothing when BEGIN was refused, also where nothing is sent together', async () => {
+  const refused = Object.assign(new Error('aborted'), { code: '25P02', severity: 'ERROR' });
+  const { pool, texts, released } = scripted((text) =>
+    text.startsWith('begin') ? Promise.reject(refused) : undefined,
+  );
+  await expect(postgres({ pool }).inbox.begin([claim('m1')], never)).rejects.toBe(refused);
+  expect(texts).toHaveLength(1);
+  expect(released).toEqual([expect.any(Error)]);
 });

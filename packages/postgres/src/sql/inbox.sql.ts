@@ -1,17 +1,18 @@
 /** Waits while another transaction holds one of the claims. */
 export const CLAIM = `insert into {schema}.processed_messages (consumer_name, message_id)
-select c.consumer_name, c.message_id
-from unnest($1::text[], $2::text[]) as c (consumer_name, message_id)
-where current_setting('ackord.unit', true) = '1'
+select * from unnest($1::text[], $2::text[])
 on conflict do nothing
 returning consumer_name, message_id`;
 
-/**
- * One message of the protocol, so that nothing after a failed BEGIN runs; the mark keeps the claim,
- * sent right behind it, from being stored outside a transaction. Read committed: the attempt rows
- * must be read after the wait for a claim, by a snapshot of their own.
- */
-export const BEGIN = `begin isolation level read committed; set local ackord.unit = '1'`;
+export const CLAIM_COLUMNS = ['consumer_name', 'message_id'] as const;
+
+/** The claim of one message, told by its row count. */
+export const CLAIM_ONE = `insert into {schema}.processed_messages (consumer_name, message_id)
+values ($1::text, $2::text)
+on conflict do nothing`;
+
+/** Read committed: the attempt rows must be read after the wait for a claim, by a snapshot of their own. */
+export const BEGIN = 'begin isolation level read committed';
 
 /**
  * With it the server notices within half a second that a client has gone while a statement runs,
@@ -19,17 +20,43 @@ export const BEGIN = `begin isolation level read committed; set local ackord.uni
  */
 export const NOTICE_GONE_CLIENT = `set local client_connection_check_interval = '500ms'`;
 
+export const COMMIT = 'commit';
+export const ROLLBACK = 'rollback';
+
 export const SAVEPOINT = 'savepoint ackord_claimed';
 export const ROLLBACK_TO_SAVEPOINT = 'rollback to savepoint ackord_claimed';
 
 /** A statement of its own behind the claim: its snapshot holds what the transaction waited for recorded. */
-export const READ_ATTEMPTS = `select a.consumer_name, a.message_id, a.attempts, a.unknowns,
+export const READ_ATTEMPTS: string = attemptsOf(
+  `(a.consumer_name, a.message_id) in (select * from unnest($1::text[], $2::text[]))`,
+);
+export const READ_ATTEMPTS_ONE: string = attemptsOf(
+  'a.consumer_name = $1::text and a.message_id = $2::text',
+);
+
+export const ATTEMPT_COLUMNS = [
+  'consumer_name',
+  'message_id',
+  'attempts',
+  'unknowns',
+  'redrive_count',
+  'total_attempts',
+  'error_type',
+  'error_text',
+  'first_failed_ms',
+  'last_failed_ms',
+  'due_ms',
+] as const;
+
+function attemptsOf(which: string): string {
+  return `select a.consumer_name, a.message_id, a.attempts, a.unknowns,
   a.redrive_count, a.total_attempts, a.error_type, a.error_text,
   round(extract(epoch from a.first_failed_at) * 1000)::float8 as first_failed_ms,
   round(extract(epoch from a.last_failed_at) * 1000)::float8 as last_failed_ms,
   round(extract(epoch from a.due_at) * 1000)::float8 as due_ms
-from unnest($1::text[], $2::text[]) as c (consumer_name, message_id)
-join {schema}.message_attempts a using (consumer_name, message_id)`;
+from {schema}.message_attempts a
+where ${which}`;
+}
 
 /** So that there is a row to lock before the first version. */
 export const ENSURE_VERSIONS = `insert into {schema}.consumer_versions (consumer_name, aggregate_type, aggregate_id)
@@ -42,6 +69,13 @@ where (v.consumer_name, v.aggregate_type, v.aggregate_id) in
   (select * from unnest($1::text[], $2::text[], $3::text[]))
 order by v.consumer_name, v.aggregate_type, v.aggregate_id
 for update of v`;
+
+export const VERSION_COLUMNS = [
+  'consumer_name',
+  'aggregate_type',
+  'aggregate_id',
+  'version',
+] as const;
 
 export const SET_VERSIONS = `update {schema}.consumer_versions v set version = n.version
 from unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) as n (consumer_name, aggregate_type, aggregate_id, version)
