@@ -1,3 +1,4 @@
+import { readableError } from '../failure/readable-error.ts';
 import type { EventOutlet } from '../observe/events.ts';
 import type { Interceptor } from '../observe/steps.ts';
 import type { OutboxWriter } from '../outbox/outbox-writer.ts';
@@ -65,7 +66,7 @@ export class InboxRunner<Tx> implements Runner<Tx> {
     try {
       return await run.through(work);
     } catch (error) {
-      return await run.failed(error, mayRepeat);
+      return await run.failed(readableError(error), mayRepeat);
     } finally {
       timed.end();
     }

@@ -3,6 +3,7 @@ import type { Envelope } from '../envelope/envelope.ts';
 import { contractUnknownType } from '../errors/create.ts';
 import { MessagingError } from '../errors/messaging-error.ts';
 import { MAX_RETRY_AFTER_MS } from '../failure/classify.ts';
+import { readableError } from '../failure/readable-error.ts';
 import type { EventOutlet, MessageRef } from '../observe/events.ts';
 import type { Interceptor, StepName } from '../observe/steps.ts';
 import type { ParkReason } from '../parking/parked-message.ts';
@@ -66,7 +67,8 @@ export class Pipeline<Tx> {
       try {
         const answer = registry.resolve(envelope);
         resolved = answer instanceof Promise ? await answer : answer;
-      } catch (error) {
+      } catch (thrown) {
+        const error = readableError(thrown);
         if (isContractError(error)) return this.#park(judged, 'invalid_contract', error);
         return await runner.run(failing(this.#options, read.judged, error), stop);
       }

@@ -1,5 +1,6 @@
 import { configNoStore } from '../errors/create.ts';
 import { isBusinessRejection } from '../failure/failures.ts';
+import { readableError } from '../failure/readable-error.ts';
 import type { EventOutlet } from '../observe/events.ts';
 import type { Interceptor, StepName } from '../observe/steps.ts';
 import type { Clock } from '../time/clock.ts';
@@ -53,7 +54,7 @@ export class PlainRunner<Tx> implements Runner<Tx> {
           : returned(clock, runs, () =>
               events.emit({ event: 'handler.stuck', consumer, messageId }),
             );
-      return { ...this.#failed(message, error, stop), lingering };
+      return { ...this.#failed(message, readableError(error), stop), lingering };
     } finally {
       timed.end();
     }

@@ -70,6 +70,24 @@ describe('a run through the Inbox', () => {
     expect(rig.database.attemptRows()).toMatchObject([{ row: { attempts: 1, dueAtMs } }]);
   });
 
+  it('ends a run whose error cannot be read like any other, and gives its transaction back', async () => {
+    const trap = (): never => {
+      throw new Error('trap');
+    };
+    const rig = new PipelineRig({
+      run: async (message, context) => {
+        await effect(message, context);
+        throw new Proxy({}, { get: trap, has: trap, getPrototypeOf: trap });
+      },
+    });
+    expect(await rig.verdict('m')).toMatchObject({ step: 'retry' });
+    expect(rig.database.effects('m')).toBe(0);
+    expect(rig.database.attemptRows()).toMatchObject([{ row: { attempts: 1, unknowns: 1 } }]);
+    await rig.clock.advance(60_000);
+    // Would wait for the claim of a transaction that nobody ends.
+    expect(await rig.verdict('m', { redelivered: true })).toMatchObject({ step: 'park' });
+  });
+
   it('puts a redelivery off until the due time of the row', async () => {
     const rig = new PipelineRig({ run: () => Promise.reject(transient('not yet')) });
     const first = await rig.verdict('m');

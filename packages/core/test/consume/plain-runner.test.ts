@@ -31,6 +31,13 @@ describe('a run without an Inbox', () => {
     expect(rig.eventsOf('message.failed').every(({ unrecorded }) => unrecorded)).toBe(true);
   });
 
+  it('ends a run whose error cannot be read like any other', async () => {
+    const revoked = Proxy.revocable({}, {});
+    revoked.revoke();
+    const rig = without(() => Promise.reject(revoked.proxy));
+    expect(await rig.verdict('m')).toMatchObject({ step: 'retry', message: { unknowns: 1 } });
+  });
+
   it('counts by the broker where a return carries no header', async () => {
     const rig = without(() => Promise.reject(transient('not yet')), { delays: 'return' });
     expect(await rig.verdict('m', { nativeCount: 2 })).toMatchObject({
