@@ -107,10 +107,6 @@ function readClaimed(claims: readonly Claim[], results: readonly SqlResult[]): r
   const attempts = results[1]?.rows ?? [];
   const versions = claims.some((claim) => claim.aggregate) ? (results.at(-1)?.rows ?? []) : [];
   const fresh = freshKeys(claims, results[0]);
-  // What nearly every message is, so nothing is looked up for it.
-  if (claims.length === 1 && attempts.length + versions.length === 0) {
-    return [{ fresh: fresh.size === 1 }];
-  }
   const failed = new Map(attempts.map((row) => [claimKey(row), attemptRow(row)]));
   const last = new Map(versions.map((row) => [versionKeyIn(row), row['version']]));
   return claims.map((claim) => {
