@@ -5,7 +5,13 @@ import { writeVerdicts } from '@ackord/conformance/verdicts';
 import { type RunBrokers, startBrokers } from './steps/brokers.ts';
 import { command } from './steps/command.ts';
 import { interrupt } from './steps/interrupt.ts';
-import { CONFORMANCE_FILES, type Listed, listCases } from './steps/list-cases.ts';
+import {
+  CONFORMANCE_FILES,
+  type Listed,
+  listCases,
+  profilesText,
+  titlesText,
+} from './steps/list-cases.ts';
 import { StepFailed } from './steps/report.ts';
 
 const HELP = `npm run conformance [-- [--profile NAME] [--case ID] [--list] [--write-verdicts]]
@@ -14,7 +20,7 @@ Runs the conformance cases, by default all of them, and prints the history of a 
 
   --profile NAME  only this profile, such as memory/queue or rabbitmq/ttl-buckets
   --case ID       only this case, such as S01 with its variants S01b, …; several: S01,S04
-  --list          prints the known profiles with their cases and runs nothing
+  --list          prints the known profiles and what each case shows, and runs nothing
   --write-verdicts  puts the verdicts of the profiles that ran into conformance/verdicts.json
   --help          this text
 `;
@@ -33,10 +39,8 @@ async function main(): Promise<number> {
   const listed = await listCases(signal);
   const refusal = refuse(listed, chosen);
   if (chosen.list || refusal) {
-    const known = [...listed].map(([profile, cases]) => `  ${profile}: ${[...cases].join(' ')}`);
-    const text = `Known profiles and their cases:\n${known.sort().join('\n') || '  none'}\n`;
-    if (!refusal) process.stdout.write(text);
-    else process.stderr.write(`${refusal}\n${text}`);
+    if (refusal) process.stderr.write(`${refusal}\n${profilesText(listed)}`);
+    else process.stdout.write(`${profilesText(listed)}\nWhat they show:\n${titlesText(listed)}`);
     return refusal ? 2 : 0;
   }
   const profiles = chosen.profile ? [chosen.profile] : [...listed.keys()];
@@ -94,7 +98,7 @@ function refuse(listed: Listed, { profile, id, write }: Chosen): string | undefi
   if (profile && !listed.has(profile)) return `There is no profile "${profile}".`;
   const cases = profile
     ? listed.get(profile)
-    : new Set([...listed.values()].flatMap((ids) => [...ids]));
+    : new Set([...listed.values()].flatMap((each) => [...each.keys()]));
   const absent = id?.split(',').find((each) => !cases?.has(each));
   if (absent === undefined) return undefined;
   return `There is no case "${absent}"${profile ? ` for ${profile}` : ''}.`;
