@@ -21,7 +21,8 @@ Runs the order example with injected trouble and counts what became of every ord
                     In stock: ${Object.keys(STOCK).join(', ')}.
   --without-inbox   takes the Inbox away, to show that this is noticed: doubled effects, exit code 1
   --show-parked     prints every parked message in full, not only the first of each reason
-  --json            prints the result as one JSON object on standard output; progress goes to standard error
+  --json            prints the result as one JSON object on standard output; progress goes to standard error.
+                    For a pipe, without npm's own lines: npm run --silent demo -- --json
   --help            this text
 
 Exit code 0: every order ended in exactly one effect, one business rejection or one parked message. 1: not so.

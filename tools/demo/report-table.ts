@@ -51,7 +51,7 @@ export function parkedText(parked: readonly Parked[], all: boolean): string {
   const shown = all ? parked : first;
   const rest = parked.length - shown.length;
   const title = all ? 'Parked messages:' : 'Parked messages, the first of each reason:';
-  const more = rest > 0 ? [`  … and ${rest} more: npm run demo -- --show-parked`] : [];
+  const more = rest > 0 ? [`  … and ${rest} more, with --show-parked`] : [];
   return ['', title, ...shown.map(oneParked), ...more, ''].join('\n');
 }
 
