@@ -39,9 +39,9 @@
  *   `remaining()` (closes all buses, then what the broker kept).
  * - `figures['p99 lateness in ms'] = n` for the guarantee table; `limits` to loosen the checker, with a reason.
  *
- * After the case everything is closed and the checker judges I1 to I12. Ids and names are unique to the
- * case; cases run side by side, so nothing may depend on the load. On PGlite a database has **one**
- * connection: while a handler waits in its transaction, no other statement runs, `ctx.sql` included;
+ * After the case everything is closed and the checker judges I1 to I12, which are the numbers of
+ * `docs/explanation/delivery-guarantees.md`. Ids and names are unique to the case; cases run side by side,
+ * so nothing may depend on the load. On PGlite a database has **one** connection: while a handler waits in its transaction, no other statement runs, `ctx.sql` included;
  * use `inbox: { none: '…' }` with `effects: false` where several handlers must run at once.
  *
  * **A profile** (`profile.ts`) is about 100 lines in the test folder of its driver, and its test file is:

@@ -11,7 +11,10 @@ import { order } from './order.ts';
 import { sameBytes } from './same-bytes.ts';
 import { settled } from './settled.ts';
 
-/** Invariants of `SPEC.md` that are judged. I4 is judged with I1: a row that was committed and is gone must have an end. */
+/**
+ * What is judged: I1 is number 1 of `docs/explanation/delivery-guarantees.md`, and so on. I4 is judged with I1: a row
+ * that was committed and is gone must have an end.
+ */
 type Invariant = 'I1' | 'I2' | 'I3' | 'I5' | 'I6' | 'I7' | 'I8' | 'I9' | 'I10' | 'I11' | 'I12';
 
 /** What a case may set before its end. */
