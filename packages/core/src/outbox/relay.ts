@@ -37,6 +37,8 @@ const BURST_MS = 1_000;
 /** An unroutable row is tried this often before it is parked in the outbox. */
 const UNROUTABLE_TRIES = 5;
 const STATEMENT_DEADLINE_MS = 10_000;
+/** What a statement that is under way gets at `stop`, when nothing is left of its time. */
+const STOP_GRACE_MS = 500;
 
 interface Held {
   readonly row: OutboxRow;
@@ -57,6 +59,8 @@ export class Relay<Tx> {
   readonly #options: RelayOptions<Tx>;
   readonly #slots: SlotHolder<Tx>;
   readonly #stopping = new AbortController();
+  /** Aborts at the end of `stop`: statements that got no answer are left behind. */
+  readonly #givenUp = new AbortController();
   readonly #held = new Map<string, Held>();
   readonly #lanes = new KeyLanes<Held>();
   readonly #tasks: TaskGroup;
@@ -84,13 +88,17 @@ export class Relay<Tx> {
 
   /** Starts nothing new, waits for what is in flight, gives the slots back. Returns rows left in flight. */
   async stop(timeoutMs: number): Promise<number> {
+    const { clock } = this.#options;
+    const endMs = clock.now() + timeoutMs;
     this.#stopping.abort(new Error('stopping'));
     this.#wakeUp?.();
     for (const held of this.#lanes.drain()) this.#held.delete(held.row.seq);
-    await settledWithin(this.#options.clock, timeoutMs, this.#tasks.idle());
+    await settledWithin(clock, timeoutMs, this.#tasks.idle());
     const left = this.#tasks.size;
-    await this.#running;
-    await this.#slots.release();
+    const graceMs = Math.max(STOP_GRACE_MS, endMs - clock.now());
+    await settledWithin(clock, graceMs, Promise.resolve(this.#running));
+    this.#givenUp.abort(new Error('the relay was stopped'));
+    await settledWithin(clock, STOP_GRACE_MS, this.#slots.release());
     return left;
   }
 
@@ -101,7 +109,7 @@ export class Relay<Tx> {
     while (!signal.aborted) {
       let taken = 0;
       try {
-        await this.#slots.renew(this.#busySlots());
+        await this.#slots.renew(this.#busySlots(), this.#givenUp.signal);
         taken = await this.#fetch();
         failures = 0;
       } catch (error) {
@@ -281,7 +289,9 @@ export class Relay<Tx> {
   }
 
   #bounded<T>(what: string, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    return withDeadline(this.#options.clock, STATEMENT_DEADLINE_MS, what, run);
+    return withDeadline(this.#options.clock, STATEMENT_DEADLINE_MS, what, (late) =>
+      run(AbortSignal.any([late, this.#givenUp.signal])),
+    );
   }
 
   #busySlots(): readonly number[] {

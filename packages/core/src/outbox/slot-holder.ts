@@ -19,13 +19,17 @@ export class SlotHolder<Tx> {
     this.#options = options;
   }
 
-  /** Asks the store once per third of the lease time. */
-  async renew(busy: readonly number[]): Promise<void> {
+  /**
+   * Asks the store once per third of the lease time; at once when the clock was put back, since the
+   * store's clock was not.
+   */
+  async renew(busy: readonly number[], stop: AbortSignal): Promise<void> {
     const { clock, store, owner, leaseTtlMs } = this.#options;
     const askedAtMs = clock.now();
-    if (askedAtMs - this.#renewedAtMs < leaseTtlMs / 3) return;
-    const leases = await withDeadline(clock, leaseTtlMs, 'renewing slots', (signal) =>
-      store.lease({ owner, ttlMs: leaseTtlMs, busy, signal }),
+    const ageMs = askedAtMs - this.#renewedAtMs;
+    if (ageMs >= 0 && ageMs < leaseTtlMs / 3) return;
+    const leases = await withDeadline(clock, leaseTtlMs, 'renewing slots', (late) =>
+      store.lease({ owner, ttlMs: leaseTtlMs, busy, signal: AbortSignal.any([late, stop]) }),
     );
     this.#renewedAtMs = askedAtMs;
     this.#epochs = new Map(leases.map(({ slot, epoch }) => [slot, epoch]));
@@ -43,8 +47,8 @@ export class SlotHolder<Tx> {
 
   /** Time until the leases may have expired, never negative. */
   leftMs(): number {
-    const endMs = this.#renewedAtMs + this.#options.leaseTtlMs;
-    return Math.max(0, endMs - this.#options.clock.now());
+    if (this.#expired()) return 0;
+    return this.#renewedAtMs + this.#options.leaseTtlMs - this.#options.clock.now();
   }
 
   /** Gives the slots back, so that another relay need not wait for their expiry. */
@@ -55,6 +59,8 @@ export class SlotHolder<Tx> {
   }
 
   #expired(): boolean {
-    return this.#options.clock.now() >= this.#renewedAtMs + this.#options.leaseTtlMs;
+    const { clock, leaseTtlMs } = this.#options;
+    const ageMs = clock.now() - this.#renewedAtMs;
+    return ageMs < 0 || ageMs >= leaseTtlMs;
   }
 }

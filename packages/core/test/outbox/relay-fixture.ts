@@ -5,6 +5,7 @@ import { type BusEvent, EventOutlet } from '../../src/observe/events.ts';
 import { Relay, type RelayOptions } from '../../src/outbox/relay.ts';
 import { Sender } from '../../src/publish/sender.ts';
 import type { OutboxMessage } from '../../src/store/outbox-store.ts';
+import type { Clock } from '../../src/time/clock.ts';
 import { ManualClock } from '../../src/time/manual-clock.ts';
 
 /** A send that waits for its outcome. */
@@ -39,17 +40,22 @@ export class RelayRig {
   readonly relay: Relay<unknown>;
   #open: Open[] = [];
 
-  constructor(options: Partial<RelayOptions<unknown>> = {}) {
+  /** @param clockOf - What the relay takes for the time; the store keeps its own. */
+  constructor(
+    options: Partial<RelayOptions<unknown>> = {},
+    clockOf: (clock: ManualClock) => Clock = (clock) => clock,
+  ) {
+    const clock = clockOf(this.clock);
     const outlet = new EventOutlet();
     outlet.on((event) => this.events.push(event));
-    const sender = new Sender({ clock: this.clock, maxInFlight: 100 });
+    const sender = new Sender({ clock, maxInFlight: 100 });
     sender.attach({ capabilities, send: this.#send } as unknown as BaseSession);
     this.relay = new Relay<unknown>({
       owner: 'one',
       broker: 'memory',
       store: this.store.outbox as never,
       sender,
-      clock: this.clock,
+      clock,
       random: () => 0.5,
       events: outlet,
       intercept: undefined,

@@ -210,4 +210,40 @@ describe('a relay', () => {
     expect(await stopped).toBe(1);
     expect(rig.rows).toEqual(['a']);
   });
+
+  it('ends its stop in time although the store gives no answer, and leaves no statement behind', async () => {
+    const rig = new RelayRig();
+    let aborted = false;
+    const never = (): Promise<never> => new Promise(() => {});
+    rig.store.outbox.lease = ({ signal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => {
+          aborted = true;
+          reject(signal.reason);
+        });
+      });
+    rig.store.outbox.release = never;
+    rig.relay.start();
+    await rig.clock.advance(10);
+    const stopped = rig.relay.stop(300);
+    await rig.clock.advance(1_500);
+    expect(await stopped).toBe(0);
+    expect(aborted).toBe(true);
+  });
+
+  it('goes on when the clock was put back', async () => {
+    let backMs = 0;
+    const rig = new RelayRig({}, (clock) => ({
+      now: () => clock.now() - backMs,
+      after: (ms, run) => clock.after(ms, run),
+    }));
+    rig.relay.start();
+    await rig.clock.advance(100);
+    backMs = 3_600_000;
+    // The store's clock was not: there the leases of three seconds run out.
+    await rig.clock.advance(10_000);
+    await rig.add('a');
+    await rig.clock.advance(1_500);
+    expect(rig.open).toEqual(['a']);
+  });
 });
