@@ -197,8 +197,9 @@ describeBroker('wrong input', startRabbitmq, (broker: () => RabbitmqBroker) => {
     const service = new Service();
     const bus = service.bus({ url: 'amqp://127.0.0.1:1' });
     const retry = { delays: ['50d'] as const };
-    bus.consume(`${service.prefix}.reserve`, { retry }, [on(service.Created, () => undefined)]);
-    const error = await refusal(bus.start());
+    const declare = async (): Promise<unknown> =>
+      bus.consume(`${service.prefix}.reserve`, { retry }, [on(service.Created, () => undefined)]);
+    const error = await refusal(declare());
     expect(error.code).toBe('MSG_CONFIG_DELAY_TOO_LONG');
     expect(error.message).toMatch(/4320000000 ms is over the 4294967295 ms .*Shorten/);
   });

@@ -57,7 +57,11 @@ export class Bus<Tx> implements AsyncDisposable {
       apply: (session) => this.#repaired(session),
       failed: (error) => this.#events.emit({ event: 'topology.unrepaired', error }),
     });
-    this.#sender = new Sender({ clock, maxInFlight, routing: this.#repair });
+    this.#sender = new Sender({
+      clock,
+      maxInFlight,
+      unroutable: () => this.#repair.unroutable(),
+    });
     this.#outlets = new Outlets({
       settings: this.#settings,
       sender: this.#sender,
@@ -74,7 +78,7 @@ export class Bus<Tx> implements AsyncDisposable {
   /**
    * Declares a durable named subscription. The handlers' contracts are its filter.
    * @throws MSG_CONFIG_INVALID, MSG_CONFIG_DUPLICATE_CONSUMER, MSG_CONFIG_NO_STORE,
-   * MSG_CONFIG_DEDUPE_WINDOW
+   * MSG_CONFIG_DEDUPE_WINDOW, MSG_CONFIG_DELAY_TOO_LONG
    */
   consume(name: string, options: ConsumerOptions, handlers: readonly Handler<Tx>[]): this {
     if (this.#state !== 'new') {
@@ -99,8 +103,10 @@ export class Bus<Tx> implements AsyncDisposable {
     if (settings.order !== 'none' && runsWithoutInbox(this.#settings.store, settings)) {
       throw configNoStore({ what: `order: '${settings.order}' of consumer ${name}` });
     }
-    this.#declared.set(name, { settings, registry: new ContractRegistry(handlers) });
-    this.#outlets.declare(this.#wanted());
+    const declared = { settings, registry: new ContractRegistry(handlers) };
+    // First the plan, which refuses names and delays that the broker cannot hold.
+    this.#outlets.declare(this.#wanted(declared));
+    this.#declared.set(name, declared);
     return this;
   }
 
@@ -216,7 +222,7 @@ export class Bus<Tx> implements AsyncDisposable {
       events: this.#events,
       writer: this.#settings.store === undefined ? undefined : this.#outlets.writer,
       ready: (destination) => late.ready(destination),
-      reapply: (session) => this.#connection?.applyTopology(session) ?? Promise.resolve(),
+      reapply: (session) => this.#connection?.reapplyTopology(session) ?? Promise.resolve(),
     });
     this.#consumers = parts.consumers;
     this.#relay = parts.relay;
@@ -276,7 +282,7 @@ export class Bus<Tx> implements AsyncDisposable {
   }
 
   async #repaired(session: Session): Promise<void> {
-    await this.#connection?.applyTopology(session);
+    await this.#connection?.reapplyTopology(session);
     await this.#outlets.late.again(session);
   }
 
@@ -286,8 +292,8 @@ export class Bus<Tx> implements AsyncDisposable {
     this.#events.emit({ event: 'shutdown.leftovers', consumer: consumer.name, running, unsettled });
   }
 
-  #wanted(): Topology {
-    return topologyOf([...this.#declared.values()], this.#settings.destinations);
+  #wanted(declared: Declared<Tx>): Topology {
+    return topologyOf([...this.#declared.values(), declared], this.#settings.destinations);
   }
 }
 

@@ -20,6 +20,7 @@ import type { EventOutlet } from '../observe/events.ts';
 import type { Clock } from '../time/clock.ts';
 import { settledWithin, wait } from '../time/wait.ts';
 import { type BackoffOptions, backoffMs, Tries } from './backoff.ts';
+import { SharedRun } from './shared-run.ts';
 
 export type TopologyMode = 'create' | 'verify' | 'assume';
 export type Session = QueueSession | LogSession;
@@ -46,6 +47,7 @@ const CLOSE_DEADLINE_MS = 5_000;
 export class Connection {
   readonly #options: ConnectionOptions;
   readonly #stop = new AbortController();
+  readonly #reapplying = new WeakMap<Session, SharedRun>();
   #session: Session | undefined;
   #running: Promise<void> | undefined;
 
@@ -150,6 +152,16 @@ export class Connection {
     given.throwIfAborted();
     this.#session = session;
     await this.#options.opened(session);
+  }
+
+  /** Once more over a session that lives. Many sources can end at once: they share the work. */
+  reapplyTopology(session: Session): Promise<void> {
+    let shared = this.#reapplying.get(session);
+    if (shared === undefined) {
+      shared = new SharedRun(() => this.applyTopology(session));
+      this.#reapplying.set(session, shared);
+    }
+    return shared.ask();
   }
 
   /** By the mode of the bus. @throws MSG_CONNECT_FORBIDDEN, MSG_CONNECT_TOPOLOGY_MISSING, MSG_CONNECT_TOPOLOGY_DRIFT */

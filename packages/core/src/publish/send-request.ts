@@ -5,7 +5,7 @@ import { notSent, type SendOutcome, unknown } from './send-outcome.ts';
 /** One message on its way; settles once. */
 export class SendRequest {
   readonly out: Outgoing;
-  readonly deadlineAtMs: number;
+  deadlineAtMs: number;
   handOverByMs: number = Number.POSITIVE_INFINITY;
   settled = false;
   handedOver = false;
@@ -16,6 +16,12 @@ export class SendRequest {
     this.out = out;
     this.deadlineAtMs = deadlineAtMs;
     this.#resolve = resolve;
+  }
+
+  /** The clock was put back by so much. */
+  earlier(ms: number): void {
+    this.deadlineAtMs -= ms;
+    this.handOverByMs -= ms;
   }
 
   watch(signal: AbortSignal): void {

@@ -17,8 +17,8 @@ export interface SenderOptions {
   readonly clock: Clock;
   /** Messages handed to the driver and not settled yet. */
   readonly maxInFlight: number;
-  /** Told about each message whether the broker had a place for it. */
-  readonly routing?: { routed(): void; unroutable(): void };
+  /** Called for each message that the broker had no place for. */
+  readonly unroutable?: () => void;
 }
 
 /** How often deadlines are looked at; a promise may settle this much after its deadline. */
@@ -34,19 +34,20 @@ const IDLE_CHECK_MS = 5;
 export class Sender {
   readonly #clock: Clock;
   readonly #maxInFlight: number;
-  readonly #routing: SenderOptions['routing'];
+  readonly #unroutable: SenderOptions['unroutable'];
   #session: BaseSession | undefined;
   #queue: SendRequest[] = [];
   readonly #flights = new Set<Flight>();
   #inFlight = 0;
   #armed = false;
+  #seenMs = Number.NEGATIVE_INFINITY;
   #cancelSweep: (() => void) | undefined;
   #closed = false;
 
   constructor(options: SenderOptions) {
     this.#clock = options.clock;
     this.#maxInFlight = options.maxInFlight;
-    this.#routing = options.routing;
+    this.#unroutable = options.unroutable;
   }
 
   get pending(): number {
@@ -71,7 +72,7 @@ export class Sender {
     return new Promise((resolve) => {
       if (options.signal?.aborted) return resolve(notSent('aborted', options.signal.reason));
       if (this.#closed) return resolve(notSent('closed', new Error('the bus is closed')));
-      const nowMs = this.#clock.now();
+      const nowMs = this.#now();
       const request = new SendRequest(out, nowMs + options.deadlineMs, resolve);
       if (options.handOverMs !== undefined) request.handOverByMs = nowMs + options.handOverMs;
       if (options.signal !== undefined) request.watch(options.signal);
@@ -150,10 +151,7 @@ export class Sender {
     if (outcome.is === 'together' && !(alone && flight.requests.length === 1)) {
       flight.suspects.push(request);
     } else {
-      if (outcome.is === 'confirmed') this.#routing?.routed();
-      else if (outcome.is === 'rejected' && outcome.kind === 'unroutable') {
-        this.#routing?.unroutable();
-      }
+      if (outcome.is === 'rejected' && outcome.kind === 'unroutable') this.#unroutable?.();
       request.settle(final(outcome));
     }
     flight.left -= 1;
@@ -180,7 +178,7 @@ export class Sender {
 
   #sweep(): void {
     this.#cancelSweep = undefined;
-    const now = this.#clock.now();
+    const now = this.#now();
     if (this.#queue.some((request) => request.settled || request.deadlineAtMs <= now)) {
       this.#queue = this.#queue.filter((request) => {
         if (request.deadlineAtMs > now) return !request.settled;
@@ -192,6 +190,18 @@ export class Sender {
     if (this.pending > 0) {
       this.#cancelSweep = this.#clock.after(SWEEP_MS, () => this.#sweep());
     }
+  }
+
+  /** Deadlines are instants: when the clock was put back, they are too, or they came that much later. */
+  #now(): number {
+    const now = this.#clock.now();
+    const backMs = this.#seenMs - now;
+    this.#seenMs = now;
+    if (backMs > 0) {
+      for (const request of this.#queue) request.earlier(backMs);
+      for (const { requests } of this.#flights) for (const each of requests) each.earlier(backMs);
+    }
+    return now;
   }
 
   #expire(flight: Flight, now: number): void {
