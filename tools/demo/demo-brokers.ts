@@ -40,7 +40,7 @@ async function ownBrokers(note: (text: string) => void, signal: AbortSignal): Pr
   const where = (variable: string, name: string): string =>
     process.env[variable] ? `${name} of ${variable}` : `${name} in a container`;
   note(
-    `starting ${where('ACKORD_RABBITMQ_URL', 'RabbitMQ')} and ${where('ACKORD_POSTGRES_URL', 'PostgreSQL')}…`,
+    `using ${where('ACKORD_RABBITMQ_URL', 'RabbitMQ')} and ${where('ACKORD_POSTGRES_URL', 'PostgreSQL')}…`,
   );
   const external = Boolean(process.env['ACKORD_RABBITMQ_URL']);
   const started = await startBrokers(signal);
@@ -48,10 +48,24 @@ async function ownBrokers(note: (text: string) => void, signal: AbortSignal): Pr
     signal.throwIfAborted();
     Object.assign(process.env, started.env);
     const [rabbitmq, postgres] = await Promise.all([startRabbitmq(), startPostgres()]);
+    await managementAnswers(rabbitmq);
     return { rabbitmq, postgres, shared: external, remove: () => started.remove() };
   } catch (error) {
     await started.remove();
     throw error;
+  }
+}
+
+/** The demo counts queues by the management API, which a broker from outside may not have. */
+async function managementAnswers({ management, managementUrl }: RabbitmqBroker): Promise<void> {
+  try {
+    await management.call('GET', 'overview');
+  } catch (error) {
+    const { cause, message } = error as Error;
+    throw new UsageError(
+      `The management API of RabbitMQ at ${new URL(managementUrl).origin} does not answer: ${cause instanceof Error ? cause.message : message}\n` +
+        'Turn the plugin rabbitmq_management on, or set ACKORD_RABBITMQ_MANAGEMENT_URL.',
+    );
   }
 }
 

@@ -41,7 +41,8 @@ const PRODUCTS = [
 export async function startBrokers(signal: AbortSignal): Promise<RunBrokers> {
   const wanted = PRODUCTS.filter(({ url }) => !process.env[url]);
   for (const { url } of PRODUCTS.filter((product) => !wanted.includes(product))) {
-    process.stdout.write(`  ${url} is set: that one is used, and fault cases are skipped\n`);
+    // Standard output belongs to results: the demo can print JSON there.
+    process.stderr.write(`  ${url} is set: that one is used, and nothing stops or kills it\n`);
   }
   if (wanted.length === 0) return { env: {}, remove: async () => {} };
   await ensureEngine(signal);
