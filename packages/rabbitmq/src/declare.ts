@@ -2,8 +2,8 @@ import type { Drift, Resource } from '@ackord/core/driver';
 import type { AmqpChannel, AmqpConnection } from './client.ts';
 
 /**
- * Declares or checks one resource after another, each on a channel of its own because a refusal
- * (404, 406) closes the channel. Refusals become drift; anything else rejects with the raw error.
+ * Declares or checks one resource after another, and goes on over another channel where a refusal
+ * (404, 406) has closed one. Refusals become drift; anything else rejects with the raw error.
  */
 export async function applyResources(
   connection: AmqpConnection,
@@ -11,9 +11,15 @@ export async function applyResources(
   mode: 'create' | 'verify',
 ): Promise<readonly Drift[]> {
   const drifts: Drift[] = [];
-  for (const resource of resources) {
-    const drift = await applyOne(connection, resource, mode);
-    if (drift !== undefined) drifts.push(drift);
+  for (let at = 0; at < resources.length; at += 1) {
+    await onOwnChannel(connection, async (channel) => {
+      for (; at < resources.length; at += 1) {
+        const drift = await applyOne(channel, resources[at] as Resource, mode);
+        if (drift === undefined) continue;
+        drifts.push(drift);
+        return;
+      }
+    });
   }
   return drifts;
 }
@@ -39,7 +45,7 @@ export async function onOwnChannel<T>(
 }
 
 async function applyOne(
-  connection: AmqpConnection,
+  channel: AmqpChannel,
   resource: Resource,
   mode: 'create' | 'verify',
 ): Promise<Drift | undefined> {
@@ -49,14 +55,12 @@ async function applyOne(
   }
   let found = false;
   try {
-    await onOwnChannel(connection, async (channel) => {
-      if (mode === 'verify') {
-        if (resource.kind === 'queue') await channel.checkQueue(resource.name);
-        else await channel.checkExchange(resource.name);
-        found = true;
-      }
-      await declare(channel, resource);
-    });
+    if (mode === 'verify') {
+      if (resource.kind === 'queue') await channel.checkQueue(resource.name);
+      else await channel.checkExchange(resource.name);
+      found = true;
+    }
+    await declare(channel, resource);
     return undefined;
   } catch (error) {
     const drift = toDrift(resource, error, found);
