@@ -27,6 +27,8 @@ export function timedRun(
   let endsAtMs = clock.now() + timeoutMs;
   // One timer for most runs: only when it fires is it seen that the time began anew.
   const onTimer = (): void => {
+    // A clock that was put back must not prolong the run by as much.
+    endsAtMs = Math.min(endsAtMs, clock.now() + timeoutMs);
     const leftMs = endsAtMs - clock.now();
     if (leftMs > 0) cancelTimer = clock.after(leftMs, onTimer);
     else abort(consumeHandlerTimeout({ consumer, timeoutMs }));

@@ -199,4 +199,33 @@ describe('a sender', () => {
     session.sent[0]?.done(0, confirmed);
     expect(sender.pending).toBe(0);
   });
+
+  it('settles by its deadline when the clock is put back', async () => {
+    let backMs = 0;
+    const manual = new ManualClock();
+    const clock = {
+      now: () => manual.now() - backMs,
+      after: (ms: number, run: () => void) => manual.after(ms, run),
+    };
+    const sender = new Sender({ clock, maxInFlight: 1 });
+    const session = new FakeSession();
+    const outcomes = new Map<string, SendOutcome>();
+    const send = (id: string): void => {
+      const sending = sender.send(outgoing(id), { deadlineMs: 1_000 });
+      void sending.then((outcome) => outcomes.set(id, outcome));
+    };
+    sender.attach(session.asSession());
+    send('sent');
+    send('queued');
+    await turn();
+    await manual.advance(100);
+    backMs = 3_600_000;
+    send('after');
+    await manual.advance(850);
+    expect(outcomes.size).toBe(0);
+    await manual.advance(100);
+    expect([...outcomes.keys()].sort()).toEqual(['queued', 'sent']);
+    await manual.advance(100);
+    expect(outcomes.has('after')).toBe(true);
+  });
 });
