@@ -43,7 +43,7 @@ export function docs(): Step[] {
 }
 
 function rootPages(): string[] {
-  return globSync('*.md').sort();
+  return globSync(['*.md', 'packages/*/README.md']).sort();
 }
 
 async function checkTypes(signal: AbortSignal): Promise<void> {
