@@ -48,10 +48,13 @@ export class Connection {
   }
 
   /** One statement of the library, with values as pg reads them. Bounded like a batch. */
-  async one(statement: Statement, limit: Limit): Promise<SqlResult> {
+  one(statement: Statement, limit: Limit): Promise<SqlResult> {
     const { text, values, name } = statement;
     const named = name !== undefined && this.#wire !== undefined;
-    return this.#bounded(named ? this.#named(statement) : this.query(text, values), limit);
+    return this.#bounded(limit, (resolve, reject) => {
+      const work = named ? this.#named(statement) : this.query(text, values);
+      work.then(resolve, reject);
+    });
   }
 
   /**
@@ -59,16 +62,19 @@ export class Connection {
    * last answer, unless the connection broke: then all that were sent are answered. Rejects only
    * when the limit is reached; the connection is destroyed then.
    */
-  async batch(statements: readonly Statement[], limit: Limit): Promise<readonly Answer[]> {
+  batch(statements: readonly Statement[], limit: Limit): Promise<readonly Answer[]> {
     const wire = this.#wire;
-    return this.#bounded(
-      wire === undefined ? this.#inTurn(statements) : this.#together(statements, wire),
-      limit,
-    );
+    return this.#bounded(limit, (resolve, reject) => {
+      if (wire !== undefined) this.#together(statements, wire, resolve);
+      else this.#inTurn(statements).then(resolve, reject);
+    });
   }
 
-  #bounded<T>(work: Promise<T>, limit: Limit): Promise<T> {
-    return bounded(work, limit, (error) => {
+  #bounded<T>(
+    limit: Limit,
+    start: (resolve: (value: T) => void, reject: (error: unknown) => void) => void,
+  ): Promise<T> {
+    return bounded(start, limit, (error) => {
       this.#mark(error);
       this.destroy(error);
     });
@@ -110,19 +116,27 @@ export class Connection {
     }
   }
 
-  async #together(statements: readonly Statement[], wire: Wire): Promise<readonly Answer[]> {
+  #together(
+    statements: readonly Statement[],
+    wire: Wire,
+    done: (answers: readonly Answer[]) => void,
+  ): void {
     const lost = this.#lost;
-    if (lost) return statements.map(() => ({ status: 'rejected', reason: this.#failed(lost) }));
+    if (lost) {
+      const reason = this.#failed(lost);
+      done(statements.map(() => ({ status: 'rejected', reason })));
+      return;
+    }
     const client = this.#client;
     // Nothing is in flight here, or pg would lose it when the mode changes.
     const { pipeline } = client;
     if (pipeline) client.pipeline = false;
-    const answers = await new Promise<readonly Answer[]>((resolve) => {
-      (client as unknown as BatchClient).query(new Batch(statements, wire, resolve));
+    const batch = new Batch(statements, wire, (answers) => {
+      if (pipeline && !this.#given) client.pipeline = true;
+      for (const answer of answers) if (answer.status === 'rejected') this.#failed(answer.reason);
+      done(answers);
     });
-    if (pipeline && !this.#given) client.pipeline = true;
-    for (const answer of answers) if (answer.status === 'rejected') this.#failed(answer.reason);
-    return answers;
+    (client as unknown as BatchClient).query(batch);
   }
 
   async #inTurn(statements: readonly Statement[]): Promise<readonly Answer[]> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { asError, bounded } from './bounded.ts';
+import { asError, bounded, Deadlines, type Limit } from './bounded.ts';
 import type { SqlClient, SqlPool, SqlResult, Statement } from './client.ts';
 import { Connection, type Wire } from './connection.ts';
 import { Frames } from './frames.ts';
@@ -9,20 +9,20 @@ import { BEGIN, NOTICE_GONE_CLIENT, ROLLBACK } from './sql/inbox.sql.ts';
 /** The pool with what every call needs: schema, deadline, and which errors came from here. */
 export class Database {
   readonly schema: string;
-  readonly timeoutMs: number;
   /** First statements of a transaction; see `tune`. */
   begin: readonly Statement[];
   readonly #pool: SqlPool;
   readonly #pipelined: boolean;
   readonly #errors = new WeakSet<object>();
   readonly #prepare: boolean;
+  readonly #within: Deadlines;
   readonly #texts = new Map<string, { readonly text: string; readonly name: string | undefined }>();
   readonly #frames = new Frames();
   readonly #prepared = new WeakMap<SqlClient, Set<string>>();
 
   constructor(options: ResolvedOptions) {
     this.schema = options.schema;
-    this.timeoutMs = options.statementTimeoutMs;
+    this.#within = new Deadlines(options.statementTimeoutMs);
     this.#pool = options.pool;
     this.#pipelined = options.pipeline === 'auto';
     this.#prepare = options.prepare;
@@ -45,18 +45,28 @@ export class Database {
     return ready;
   }
 
+  /** @param what - For the error's text. */
+  limit(what: string, signal?: AbortSignal): Limit {
+    return { what, within: this.#within, signal };
+  }
+
   async connect(signal?: AbortSignal): Promise<Connection> {
     signal?.throwIfAborted();
     let late = false;
-    const wanted = this.#pool.connect().then((client) => {
-      if (late) client.release();
-      return client;
-    });
-    const limit = { what: 'Connecting', ms: this.timeoutMs, signal };
+    const wanted = this.#pool.connect();
     try {
-      const client = await bounded(wanted, limit, () => {
-        late = true;
-      });
+      const client = await bounded<SqlClient>(
+        (resolve, reject) => {
+          wanted.then((given) => {
+            if (late) given.release();
+            else resolve(given);
+          }, reject);
+        },
+        this.limit('Connecting', signal),
+        () => {
+          late = true;
+        },
+      );
       return new Connection(client, this.#wire(client), this.mark);
     } catch (error) {
       this.mark(error);
@@ -81,7 +91,7 @@ export class Database {
     const connection = await this.connect(signal);
     const watched = [this.sql(BEGIN), this.sql(NOTICE_GONE_CLIENT)];
     const rollback = this.sql(ROLLBACK);
-    const limit = { what: 'Trying a setting', ms: this.timeoutMs, signal };
+    const limit = this.limit('Trying a setting', signal);
     try {
       const answers = await connection.batch([...watched, rollback], limit);
       if (answers.every(({ status }) => status === 'fulfilled')) this.begin = watched;
@@ -96,7 +106,7 @@ export class Database {
   async run(statement: Statement, what: string, signal?: AbortSignal): Promise<SqlResult> {
     const connection = await this.connect(signal);
     try {
-      return await connection.one(statement, { what, ms: this.timeoutMs, signal });
+      return await connection.one(statement, this.limit(what, signal));
     } finally {
       connection.release();
     }

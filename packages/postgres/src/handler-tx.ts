@@ -36,22 +36,33 @@ export class HandlerTx implements SqlTx {
     text: string,
     params?: readonly unknown[],
   ): Promise<SqlResult<R>> {
+    if (this.#why !== undefined) return Promise.reject(this.#refuse());
+    if (ENDS_TRANSACTION.test(text)) return Promise.reject(notYours(text));
     return new Promise<SqlResult<R>>((resolve, reject) => {
-      if (this.#why !== undefined) return reject(this.#refuse());
-      if (ENDS_TRANSACTION.test(text)) return reject(notYours(text));
-      this.#refusals.add(reject);
+      const sent = this.busy
+        ? this.#last.then(() => this.#send(text, params))
+        : this.#send(text, params);
       this.#running += 1;
-      this.#last = this.#last
-        .then(() => {
-          if (this.#stopped) throw this.#refuse();
-          return this.#connection.query(text, params);
-        })
-        .then((result) => resolve(result as SqlResult<R>), reject)
-        .finally(() => {
-          this.#running -= 1;
-          this.#refusals.delete(reject);
-        });
+      this.#refusals.add(reject);
+      const ended = (): void => {
+        this.#running -= 1;
+        this.#refusals.delete(reject);
+      };
+      this.#last = sent.then(
+        (result) => {
+          ended();
+          resolve(result as SqlResult<R>);
+        },
+        (error: unknown) => {
+          ended();
+          reject(error);
+        },
+      );
     });
+  }
+
+  #send(text: string, params: readonly unknown[] | undefined): Promise<SqlResult> {
+    return this.#stopped ? Promise.reject(this.#refuse()) : this.#connection.query(text, params);
   }
 
   /** No statement from now on; those accepted before are still run. */
@@ -66,14 +77,23 @@ export class HandlerTx implements SqlTx {
     this.#stopped = true;
   }
 
+  /** True while a statement runs or waits for its turn. */
+  get busy(): boolean {
+    return this.#running > 0;
+  }
+
   /** Resolves when nothing runs any more. */
   async idle(limit: Limit): Promise<void> {
-    if (this.#running > 0) await bounded(this.#last, limit, () => undefined);
+    await bounded(
+      (resolve, reject) => this.#last.then(resolve, reject),
+      limit,
+      () => undefined,
+    );
   }
 
   /** True when nothing runs, or no longer after a short while. */
   async settles(): Promise<boolean> {
-    if (this.#running === 0) return true;
+    if (!this.busy) return true;
     return Promise.race([
       this.#last.then(() => true),
       new Promise<boolean>((resolve) => {

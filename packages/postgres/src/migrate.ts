@@ -44,7 +44,7 @@ export async function migrate(
   );
   if ((await readVersion(database)) >= SCHEMA_VERSION) return [];
   const connection = await database.connect();
-  const limit = { what: 'Migrating', ms: timeoutMs };
+  const limit = database.limit('Migrating');
   try {
     await connection.all(
       [

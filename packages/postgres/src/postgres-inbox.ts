@@ -34,7 +34,7 @@ export class PostgresInbox implements InboxStore<SqlTx> {
     const database = this.#database;
     const guarded = claims.some((claim) => claim.guarded);
     const connection = await database.connect(signal);
-    const limit = { what: 'Claiming messages', ms: database.timeoutMs, signal };
+    const limit = database.limit('Claiming messages', signal);
     const sorted = [...claims].sort(compareClaims);
     const first = firstStatements(database, sorted, guarded);
     let results: readonly SqlResult[];

@@ -47,7 +47,7 @@ export class PostgresOutbox implements OutboxStore<SqlTx> {
   async lease({ owner, ttlMs, busy, signal }: LeaseRequest): Promise<readonly SlotLease[]> {
     const database = this.#database;
     const connection = await database.connect(signal);
-    const limit = { what: 'Leasing outbox slots', ms: database.timeoutMs, signal };
+    const limit = database.limit('Leasing outbox slots', signal);
     try {
       // Two statements, each a transaction of its own: the second one must see the first.
       await connection.one(database.sql(ANNOUNCE, owner, owner, ttlMs), limit);

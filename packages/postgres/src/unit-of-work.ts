@@ -8,6 +8,7 @@ import type {
 } from '@ackord/core/store';
 import { storeCommitRefused, storeCommitUnknown } from '@ackord/core/store';
 import type { Answer } from './batch.ts';
+import type { Limit } from './bounded.ts';
 import { isConnectionLoss } from './classify-error.ts';
 import type { Statement } from './client.ts';
 import type { Connection } from './connection.ts';
@@ -51,7 +52,7 @@ export class PostgresUnit implements UnitOfWork<SqlTx> {
     this.#open = false;
     this.#tx.end();
     try {
-      await this.#tx.idle(this.#limit('COMMIT'));
+      if (this.#tx.busy) await this.#tx.idle(this.#limit('COMMIT'));
       // Otherwise a handler that swallowed the refusal would have half of its work stored.
       if (this.#tx.incomplete) throw this.#tx.incomplete;
       // COMMIT was never sent, so the outcome is known.
@@ -183,7 +184,7 @@ export class PostgresUnit implements UnitOfWork<SqlTx> {
     return error;
   }
 
-  #limit(what: string): { readonly what: string; readonly ms: number } {
-    return { what, ms: this.#unit.database.timeoutMs };
+  #limit(what: string): Limit {
+    return this.#unit.database.limit(what);
   }
 }

@@ -2,12 +2,13 @@ import { describeBroker, type PostgresBroker, startPostgres } from '@ackord/conf
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Answer } from '../src/batch.ts';
+import { Deadlines } from '../src/bounded.ts';
 import type { SqlClient, Statement } from '../src/client.ts';
 import { Connection } from '../src/connection.ts';
 import { Frames } from '../src/frames.ts';
 import { claim, never, openRig, query, type Rig } from './rig.ts';
 
-const LIMIT = { what: 'a test', ms: 5_000 };
+const LIMIT = { what: 'a test', within: new Deadlines(5_000) };
 
 describeBroker('statements sent together', startPostgres, (broker: () => PostgresBroker) => {
   let pool: pg.Pool;
