@@ -53,9 +53,12 @@ export class BufferedOutbox<Tx> implements HandlerOutbox {
   async #add(drafts: readonly Draft[]): Promise<void> {
     for (const draft of drafts) {
       this.#check();
-      const rows = await this.#writer.rows(this.#tx, draft, this.#parent);
-      this.#check();
-      this.#rows.push(...rows);
+      const rows = this.#writer.rows(this.#tx, draft, this.#parent);
+      if (rows instanceof Promise) {
+        const late = await rows;
+        this.#check();
+        this.#rows.push(...late);
+      } else this.#rows.push(...rows);
     }
   }
 

@@ -30,6 +30,8 @@ export class InboxRun<Tx> {
   readonly #timed: TimedRun;
   readonly #stop: AbortSignal;
   readonly #startedAtMs: number;
+  /** Nearly always false: a step that nobody watches costs nothing. */
+  readonly #watched: boolean;
   #unit: UnitOfWork<Tx> | undefined;
   #row: AttemptRow | undefined;
   #committed = false;
@@ -46,6 +48,7 @@ export class InboxRun<Tx> {
     this.#timed = timed;
     this.#stop = stop;
     this.#startedAtMs = options.clock.now();
+    this.#watched = options.intercept !== undefined;
   }
 
   async through(work: Work): Promise<PipelineResult> {
@@ -55,7 +58,7 @@ export class InboxRun<Tx> {
     this.#timed.restart();
     const claimed = unit.claimed[0];
     if (claimed === undefined || !claimed.fresh) return await this.#duplicate(unit);
-    await this.#step('inbox.claimed');
+    if (this.#watched) await this.#step('inbox.claimed');
     this.#row = this.#currentCycle(claimed.attempts);
     const early = await this.#notNow(unit);
     if (early !== undefined) return early;
@@ -73,7 +76,7 @@ export class InboxRun<Tx> {
   async #handle(unit: UnitOfWork<Tx>): Promise<PipelineResult> {
     const { writer, settings } = this.#options;
     const { judged, run, data } = this.#message;
-    await this.#step('handler.before');
+    if (this.#watched) await this.#step('handler.before');
     const { signal } = this.#timed;
     const outbox = new BufferedOutbox(writer, unit.tx, parentOf(judged), signal);
     const context = {
@@ -88,10 +91,10 @@ export class InboxRun<Tx> {
     await this.#timed.race(runs);
     this.#handlerRuns = undefined;
     if (outbox.adding !== undefined) await this.#timed.race(outbox.adding);
-    await this.#step('handler.after');
-    await this.#step('commit.before');
+    if (this.#watched) await this.#step('handler.after');
+    if (this.#watched) await this.#step('commit.before');
     await this.#commit(unit, 'applied', outbox);
-    await this.#step('commit.after');
+    if (this.#watched) await this.#step('commit.after');
     const durationMs = this.#options.clock.now() - this.#startedAtMs;
     const { attempt } = context;
     this.#options.events.emit({
@@ -192,7 +195,7 @@ export class InboxRun<Tx> {
       unrecorded: recorded === 'no',
     });
     try {
-      await this.#step('attempt.recorded');
+      if (this.#watched) await this.#step('attempt.recorded');
     } catch (stepError) {
       return keep(stepError);
     }
@@ -218,9 +221,9 @@ export class InboxRun<Tx> {
       const parent = parentOf(this.#message.judged);
       const outbox = new BufferedOutbox(writer, unit.tx, parent, signal);
       await outbox.add(...rejection.events);
-      await this.#step('commit.before');
+      if (this.#watched) await this.#step('commit.before');
       await this.#commit(unit, 'rejected', outbox);
-      await this.#step('commit.after');
+      if (this.#watched) await this.#step('commit.after');
     } catch (error) {
       if (isBusinessRejection(error)) return keep(error);
       return await this.failed(error, mayRepeat);
@@ -243,7 +246,7 @@ export class InboxRun<Tx> {
     if (outcome === 'stale') {
       this.#options.events.emit({ event: 'message.stale', ...this.#message.ref });
     }
-    await this.#step('commit.after');
+    if (this.#watched) await this.#step('commit.after');
     return ACK;
   }
 
@@ -295,9 +298,8 @@ export class InboxRun<Tx> {
 
   async #step(name: StepName): Promise<void> {
     const { intercept, settings } = this.#options;
-    if (intercept === undefined) return;
     const { id, attempt } = this.#message.judged;
-    await intercept(name, { messageId: id, consumer: settings.name, attempt });
+    await intercept?.(name, { messageId: id, consumer: settings.name, attempt });
   }
 }
 

@@ -5,7 +5,7 @@ import type { OutboxWriter } from '../outbox/outbox-writer.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from '../time/clock.ts';
 import type { ConsumerSettings } from './consumer-options.ts';
-import { type Ended, InboxRun, type Work } from './inbox-run.ts';
+import { InboxRun, type Work } from './inbox-run.ts';
 import type { PipelineResult } from './incoming.ts';
 import type { JudgeOptions } from './judge-failure.ts';
 import type { Runnable, Runner } from './pipeline.ts';
@@ -45,30 +45,21 @@ export class InboxRunner<Tx> implements Runner<Tx> {
   }
 
   async #repeat(message: Runnable<Tx>, stop: AbortSignal, work: Work): Promise<PipelineResult> {
-    let current = message;
-    for (let tries = 0; ; tries += 1) {
-      const ended = await this.#once(current, stop, work, tries < REPEATS);
-      if (ended !== 'again') return ended;
-      current = { ...message, data: await message.dataAgain() };
-    }
-  }
-
-  async #once(
-    message: Runnable<Tx>,
-    stop: AbortSignal,
-    work: Work,
-    mayRepeat: boolean,
-  ): Promise<Ended> {
     const { clock, settings } = this.#options;
     const limits = { timeoutMs: settings.handlerTimeoutMs, stop, consumer: settings.name };
-    const timed = timedRun(clock, limits);
-    const run = new InboxRun(this.#options, message, timed, stop);
-    try {
-      return await run.through(work);
-    } catch (error) {
-      return await run.failed(readableError(error), mayRepeat);
-    } finally {
-      timed.end();
+    let current = message;
+    for (let tries = 0; ; tries += 1) {
+      const timed = timedRun(clock, limits);
+      const run = new InboxRun(this.#options, current, timed, stop);
+      try {
+        return await run.through(work);
+      } catch (error) {
+        const ended = await run.failed(readableError(error), tries < REPEATS);
+        if (ended !== 'again') return ended;
+      } finally {
+        timed.end();
+      }
+      current = { ...message, data: await message.dataAgain() };
     }
   }
 }

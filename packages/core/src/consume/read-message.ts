@@ -19,20 +19,19 @@ export function readMessage(incoming: Incoming, { codec }: ConsumerSettings): Re
       const judged = judgedOf(fallbackId(incoming), incoming, headers, undefined);
       return { is: 'unreadable', judged, error: contractNoId({ id: judged.id }) };
     }
-    const judged = { ...judgedOf(envelope.id, incoming, headers, undefined), envelope };
-    return { is: 'message', judged };
+    return { is: 'message', judged: judgedOf(envelope.id, incoming, headers, envelope) };
   } catch (error) {
     const id = incoming.native.id ?? fallbackId(incoming);
     return { is: 'unreadable', judged: judgedOf(id, incoming, headers, undefined), error };
   }
 }
 
-function judgedOf(
+function judgedOf<E extends Envelope | undefined>(
   id: string,
   incoming: Incoming,
   headers: WireHeaders,
-  envelope: Envelope | undefined,
-): Judged {
+  envelope: E,
+): Judged & { readonly envelope: E } {
   return { id, incoming, headers, envelope, attempt: headers.attempt, unknowns: headers.unknowns };
 }
 

@@ -60,7 +60,9 @@ export class Settler {
     try {
       switch (verdict.step) {
         case 'ack':
-          return await this.#ack(unsettled, undefined);
+          return this.#options.intercept === undefined
+            ? await this.#settled(unsettled, ACK, undefined)
+            : await this.#ack(unsettled, undefined);
         case 'keep':
           return await this.#keep(unsettled, verdict.error, ending);
         case 'park':
@@ -179,13 +181,9 @@ export class Settler {
   }
 
   async #ack(unsettled: Unsettled, message: Judged | undefined): Promise<void> {
-    if (this.#options.intercept === undefined) {
-      await this.#settled(unsettled, { do: 'ack' }, message);
-      return;
-    }
-    await this.#ackStep('ack.before', unsettled);
-    await this.#settled(unsettled, { do: 'ack' }, message);
-    await this.#ackStep('ack.after', unsettled);
+    if (this.#options.intercept !== undefined) await this.#ackStep('ack.before', unsettled);
+    await this.#settled(unsettled, ACK, message);
+    if (this.#options.intercept !== undefined) await this.#ackStep('ack.after', unsettled);
   }
 
   /** Nothing durable is known: back to the source, with a delay, so that nothing loops hot. */
@@ -221,6 +219,8 @@ export class Settler {
     await intercept?.(name, { messageId: incoming.native.id ?? '', consumer: settings.name });
   }
 }
+
+const ACK: Settle = Object.freeze({ do: 'ack' });
 
 /** The same bytes are refused again, however long one waits. */
 function isUnfit(outcome: SendOutcome): boolean {

@@ -28,16 +28,45 @@ export class OutboxWriter<Tx> {
     this.#options = options;
   }
 
-  async rows(tx: Tx, draft: Draft, parent: Parent | undefined): Promise<readonly OutboxMessage[]> {
-    const { store, producer, clock, plan, broker } = this.#options;
+  /** A promise only for an asynchronous schema or a version that is to be assigned. */
+  rows(
+    tx: Tx,
+    draft: Draft,
+    parent: Parent | undefined,
+  ): readonly OutboxMessage[] | Promise<readonly OutboxMessage[]> {
     const invalid = validateDraft(draft);
+    return invalid === undefined && draft.aggregate?.version !== 'next'
+      ? this.#composed(draft, parent, undefined)
+      : this.#later(tx, draft, parent, invalid);
+  }
+
+  async #later(
+    tx: Tx,
+    draft: Draft,
+    parent: Parent | undefined,
+    invalid: Promise<void> | void,
+  ): Promise<readonly OutboxMessage[]> {
     if (invalid !== undefined) await invalid;
     const { aggregate, contract } = draft;
     const { destination } = contract;
     const version =
       aggregate?.version === 'next'
-        ? await store.nextVersion(tx, { destination, type: aggregate.type, id: aggregate.id })
+        ? await this.#options.store.nextVersion(tx, {
+            destination,
+            type: aggregate.type,
+            id: aggregate.id,
+          })
         : undefined;
+    return this.#composed(draft, parent, version);
+  }
+
+  #composed(
+    draft: Draft,
+    parent: Parent | undefined,
+    version: number | undefined,
+  ): readonly OutboxMessage[] {
+    const { producer, clock, plan, broker } = this.#options;
+    const { destination } = draft.contract;
     const message = compose(draft, { producer, nowMs: clock.now(), parent, version });
     const addresses = plan.address({ at: 'destination', name: destination, type: message.type });
     if (addresses.length === 0) {
