@@ -75,7 +75,7 @@ export function parkUnreadable(at: {
   return new MessagingError(
     'MSG_PARK_UNREADABLE',
     `${id} of the parking lot has no readable record: ${at.reason}. ` +
-      'It was not written by this library, or its headers were changed: adopt it as foreign.',
+      'It was not written by this library, or its headers were changed: take it out by hand.',
     { details: { reason: at.reason, id: at.id }, cause: at.cause },
   );
 }

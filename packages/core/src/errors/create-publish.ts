@@ -17,7 +17,7 @@ export function publishUnroutable(at: PublishSubject): MessagingError {
     'MSG_PUBLISH_UNROUTABLE',
     at,
     'reaches no queue, topic or stream',
-    'Start a consumer first, or state that having no subscriber is normal for the destination.',
+    'Start a consumer of it first, so that a queue exists.',
   );
 }
 
