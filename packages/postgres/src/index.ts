@@ -1,3 +1,4 @@
+export type { SqlTx } from '@ackord/core/store';
 export type { SqlClient, SqlPool, SqlResult } from './client.ts';
 export { hashSlot } from './hash-slot.ts';
 export { type MigrateOptions, migrate, migrationSql, printSql } from './migrate.ts';

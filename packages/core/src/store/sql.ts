@@ -1,4 +1,4 @@
-/** The seam to a SQL transaction: fits pg, Kysely, Drizzle, Prisma, Knex and TypeORM adapters. */
+/** The seam to a SQL transaction: a client of pg fits; others are wrapped in an object with this `query`. */
 export interface SqlTx {
   query<R = Record<string, unknown>>(
     text: string,
