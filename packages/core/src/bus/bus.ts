@@ -274,7 +274,7 @@ export class Bus<Tx> implements AsyncDisposable {
       await settledWithin(clock, leftMs(), this.#sender.idle());
     }
     await settledWithin(clock, leftMs(), this.#repair.idle());
-    await this.#connection?.close();
+    await this.#connection?.close(leftMs());
     this.#sender.close();
     // What the store opened itself; a database that is gone cannot keep a bus from closing.
     await this.#settings.store?.close().catch(() => undefined);

@@ -106,6 +106,8 @@ export class Consumer {
    */
   async stop(timeoutMs: number): Promise<Leftovers> {
     const { clock } = this.#context;
+    const endMs = clock.now() + timeoutMs;
+    const leftMs = (): number => Math.min(CLOSE_MS, Math.max(LAST_MS, endMs - clock.now()));
     this.#stopping.abort(new Error('stopping'));
     const intakes = [...this.#intakes.values()];
     const past = [...this.#past];
@@ -122,9 +124,9 @@ export class Consumer {
       this.#abort.abort(new Error('the shutdown deadline has passed'));
       await settledWithin(clock, ABORT_GRACE_MS, drained);
     }
-    await settledWithin(clock, CLOSE_MS, Promise.all(intakes.map((intake) => intake.close())));
+    await settledWithin(clock, leftMs(), Promise.all(intakes.map((intake) => intake.close())));
     // One that waits for a broker without an answer ends with the session.
-    await settledWithin(clock, CLOSE_MS, this.#reopening.idle());
+    await settledWithin(clock, leftMs(), this.#reopening.idle());
     this.#intakes.clear();
     return leftovers;
   }
@@ -220,6 +222,8 @@ export class Consumer {
 /** After their abort, handlers that respect the signal have this long to give their slot back. */
 const ABORT_GRACE_MS = 1_000;
 const CLOSE_MS = 5_000;
+/** For what a broker that answers does at once, when nothing is left of the shutdown's time. */
+const LAST_MS = 500;
 
 /** Unsettled deliveries are bounded to three times the handlers that run at once. */
 function windowOf({ concurrency }: ConsumerSettings, { feed }: Source): number {

@@ -42,6 +42,8 @@ export interface ConnectionOptions {
 
 /** Longest wait for a session to close before it is left behind. */
 const CLOSE_DEADLINE_MS = 5_000;
+/** For what a broker that answers does at once, when nothing is left of the shutdown's time. */
+const LAST_MS = 1_000;
 
 /** Keeps one session open: full-jitter back-off with a cap, topology applied again each time. */
 export class Connection {
@@ -50,6 +52,7 @@ export class Connection {
   readonly #reapplying = new WeakMap<Session, SharedRun>();
   #session: Session | undefined;
   #running: Promise<void> | undefined;
+  #closeWithinMs = CLOSE_DEADLINE_MS;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -70,7 +73,9 @@ export class Connection {
     });
   }
 
-  async close(): Promise<void> {
+  /** @param withinMs - A session that has not closed by then is left behind; 1 s at least, 5 s at most. */
+  async close(withinMs: number = CLOSE_DEADLINE_MS): Promise<void> {
+    this.#closeWithinMs = Math.min(Math.max(withinMs, LAST_MS), CLOSE_DEADLINE_MS);
     this.#stop.abort(new Error('closing'));
     await this.#running;
   }
@@ -225,7 +230,7 @@ export class Connection {
   }
 
   async #closed(session: Session): Promise<void> {
-    await settledWithin(this.#options.clock, CLOSE_DEADLINE_MS, session.close());
+    await settledWithin(this.#options.clock, this.#closeWithinMs, session.close());
   }
 
   /** Told at once: trying again would only repeat it. */

@@ -183,6 +183,28 @@ describe('a connection', () => {
     expect(rig.clock.pending()).toBe(0);
   });
 
+  it('leaves a session behind that does not close in time', async () => {
+    const broker = new MemoryBroker({ clock: new ManualClock() });
+    const driver = memoryQueue({ broker });
+    const silent: Driver = {
+      ...driver,
+      open: async (io) => {
+        const session = (await driver.open(io)) as QueueSession;
+        session.close = () => new Promise(() => undefined);
+        return session;
+      },
+    };
+    const rig = new Rig({}, silent);
+    expect(await rig.started()).toBe('started');
+    let closed = false;
+    const closing = rig.connection.close(0).then(() => {
+      closed = true;
+    });
+    await rig.clock.advance(1_000);
+    expect(closed).toBe(true);
+    await closing;
+  });
+
   it('ends a start that is under way when it is closed', async () => {
     const rig = new Rig({ startTimeoutMs: 60_000 });
     rig.broker.faults.refuseOpen('connection');
