@@ -37,7 +37,7 @@ export function readServerUrls(
       throw configInvalid({
         option,
         // Not shown: a URL that does not parse may still hold a password.
-        value: `number ${at + 1}`,
+        value: `not shown (number ${at + 1})`,
         expected: `a URL with a host that begins with ${forms.join(' or ')}`,
         fix: 'Percent-encode special characters of user and password.',
       });

@@ -55,11 +55,15 @@ export function configDedupeWindow(at: {
   const { consumer, windowMs, neededMs } = at;
   return new MessagingError(
     'MSG_CONFIG_DEDUPE_WINDOW',
-    `The dedupe window of consumer ${consumer} is ${windowMs} ms, but retry budget, parking life ` +
-      `and clock skew together last ${neededMs} ms: a late copy would run twice. ` +
-      'Lengthen the window or shorten the budget.',
+    `The dedupe window of consumer ${consumer} is ${windowMs} ms (${hours(windowMs)}), but retry budget, ` +
+      `parking life and clock skew together last ${neededMs} ms (${hours(neededMs)}): a late copy would ` +
+      'run twice. Raise dedupeWindow, or lower parkingLife or the delays, maxAttempts or maxAge of retry.',
     { details: { consumer, windowMs, neededMs } },
   );
+}
+
+function hours(ms: number): string {
+  return `${Number((ms / 3_600_000).toFixed(2))} h`;
 }
 
 /** `what` is the subject of the sentence, for example "context.tx". */

@@ -22,7 +22,7 @@ it('keeps credentials in the URL and applies the change', () => {
 it.each([
   ['nothing', undefined, /near:\/\/user:password@host:4222.* url is missing/],
   ['an empty list', [], /url is missing/],
-  ['another scheme', 'http://user:hidden@one', /"number 1": .* near:\/\/ or nears:\/\//],
+  ['another scheme', 'http://user:hidden@one', /number 1\)": .* near:\/\/ or nears:\/\//],
   ['no host', 'near:///hidden', /number 1/],
   ['a number', 5, /number 1/],
   ['a bad second one', ['near://one', 'user:hid den@@@'], /number 2/],
