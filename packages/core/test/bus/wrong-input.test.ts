@@ -83,7 +83,9 @@ it('a dedupe window shorter than the budget is refused with both figures', async
   const error = await refusal(() => consuming(consumer));
   expect(error.code).toBe('MSG_CONFIG_DEDUPE_WINDOW');
   // One hour of retries, a day in the parking lot and 5 s of clock skew.
-  expect(error.message).toMatch(/reserve is 7200000 ms \(2 h\).* last 90005000 ms \(25 h\).*Raise dedupeWindow/);
+  expect(error.message).toMatch(
+    /reserve is 7200000 ms \(2 h\).* last 90005000 ms \(25 h\).*Raise dedupeWindow/,
+  );
   expect(() => consuming({ ...consumer, dedupeWindow: 90_005_000 })).not.toThrow();
 });
 
