@@ -49,10 +49,7 @@ export class Batch {
   handleCommandComplete({ text }: { readonly text: string }): void {
     const statement = this.#statements[this.#answers.length];
     if (statement?.name !== undefined) this.#prepared.add(statement.name);
-    const [command = ''] = text.split(' ', 1);
-    const count = Number(text.slice(text.lastIndexOf(' ') + 1));
-    const rowCount = Number.isNaN(count) ? null : count;
-    this.#answers.push({ status: 'fulfilled', value: { rows: this.#rows, rowCount, command } });
+    this.#answers.push({ status: 'fulfilled', value: answerOf(text, this.#rows) });
     if (this.#rows.length > 0) this.#rows = [];
   }
 
@@ -76,4 +73,12 @@ export class Batch {
     this.callback?.();
     this.#done(this.#answers);
   }
+}
+
+/** `INSERT 0 1` is one row; `SET` and `ROLLBACK TO SAVEPOINT` count none. */
+function answerOf(tag: string, rows: Record<string, unknown>[]): SqlResult {
+  const at = tag.indexOf(' ');
+  if (at < 0) return { rows, rowCount: null, command: tag };
+  const count = Number(tag.slice(tag.lastIndexOf(' ') + 1));
+  return { rows, rowCount: Number.isNaN(count) ? null : count, command: tag.slice(0, at) };
 }

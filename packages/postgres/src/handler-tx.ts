@@ -84,11 +84,11 @@ export class HandlerTx implements SqlTx {
 
   /** Resolves when nothing runs any more. */
   async idle(limit: Limit): Promise<void> {
-    await bounded(
-      (resolve, reject) => this.#last.then(resolve, reject),
-      limit,
-      () => undefined,
-    );
+    const last = this.#last;
+    const start = (resolve: (value: unknown) => void): void => {
+      void last.then(resolve);
+    };
+    await bounded(start, limit, () => undefined);
   }
 
   /** True when nothing runs, or no longer after a short while. */
