@@ -54,5 +54,10 @@ export function publishTag(headers: AmqpHeaders): number | undefined {
   return typeof tag === 'number' ? tag : undefined;
 }
 
+/** Bit that tells a lower-case letter of ASCII from its capital. */
+const LOWER_CASE = 0x20;
+const FIRST_LETTERS: ReadonlySet<number> = new Set([...'xcb'].map((c) => c.charCodeAt(0)));
+
 // The first letter sorts out nearly every name before the pattern runs.
-const isBrokerOwned = (name: string): boolean => /^[xcb]/i.test(name) && BROKER_OWNED.test(name);
+const isBrokerOwned = (name: string): boolean =>
+  FIRST_LETTERS.has(name.charCodeAt(0) | LOWER_CASE) && BROKER_OWNED.test(name);

@@ -44,7 +44,7 @@ export function compose(draft: Draft, options: ComposeOptions): Composed {
     type: envelope.type,
     contentType: envelopeCodec.contentType,
     occurredAtMs: Date.parse(envelope.occurredAt),
-    ...(envelope.correlationId !== undefined && { correlationId: envelope.correlationId }),
+    correlationId: envelope.correlationId,
   };
   const traceparent = options.traceparent ?? options.parent?.traceparent;
   const tracestate = options.tracestate ?? options.parent?.tracestate;
@@ -68,7 +68,10 @@ export function compose(draft: Draft, options: ComposeOptions): Composed {
   };
 }
 
-function envelopeOf(draft: Draft, { producer, parent, version }: ComposeOptions): Envelope {
+function envelopeOf(
+  draft: Draft,
+  { producer, parent, version }: ComposeOptions,
+): Envelope & { readonly correlationId: string } {
   const causationId = draft.causationId ?? parent?.id;
   const aggregate = aggregateOf(draft, version);
   return {
