@@ -2,6 +2,7 @@ import { globSync } from 'node:fs';
 import { checkAdapters } from './adapter-lines.ts';
 import { command } from './command.ts';
 import { docs } from './docs.ts';
+import { guaranteesCheck } from './guarantees.ts';
 import { type Step, StepFailed } from './report.ts';
 
 /** Folders whose imports are checked. */
@@ -38,6 +39,7 @@ export function checks(): Step[] {
         return undefined;
       },
     },
+    guaranteesCheck(),
     ...docs(),
   ];
 }
