@@ -74,13 +74,17 @@ export function publishAuth(at: PublishSubject): MessagingError {
 }
 
 export function publishUnconfirmed(
-  at: PublishSubject & { readonly timeoutMs?: number },
+  at: PublishSubject & { readonly timeoutMs?: number; readonly sent?: boolean },
 ): MessagingError {
   const within = at.timeoutMs === undefined ? '' : ` within ${at.timeoutMs} ms`;
+  const state =
+    at.sent === false
+      ? `was not sent${within}: there was no connection to the broker`
+      : `was not confirmed${within}: it may or may not be stored`;
   return about(
     'MSG_PUBLISH_UNCONFIRMED',
     at,
-    `was not confirmed${within}: it may or may not be stored`,
+    state,
     'Publish the same draft again: the id stays, and consumers with an Inbox apply it once.',
     { timeoutMs: at.timeoutMs },
   );

@@ -140,7 +140,9 @@ function checkTimeout(timeoutMs: number): void {
 /** With several targets the message counts as published when all have it. */
 function worst(outcomes: readonly SendOutcome[]): SendOutcome {
   const bad =
-    outcomes.find(({ is }) => is === 'rejected') ?? outcomes.find(({ is }) => is === 'unknown');
+    outcomes.find(({ is }) => is === 'rejected') ??
+    outcomes.find((outcome) => outcome.is === 'unknown' && outcome.sent) ??
+    outcomes.find(({ is }) => is === 'unknown');
   return bad ?? { is: 'confirmed', duplicate: false };
 }
 
@@ -162,5 +164,5 @@ function errorOf(
   if (outcome.is === 'rejected') return REJECTED[outcome.kind](about);
   if (!outcome.sent && outcome.why === 'closed') return publishClosed(about);
   if (!outcome.sent && outcome.why === 'aborted') return publishAborted(about);
-  return publishUnconfirmed({ ...about, timeoutMs });
+  return publishUnconfirmed({ ...about, timeoutMs, sent: outcome.sent });
 }

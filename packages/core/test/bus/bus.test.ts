@@ -182,9 +182,12 @@ describe('a bus', () => {
     rig.broker.faults.refuseOpen('connection');
     rig.broker.loseSession();
     await rig.clock.advance(0);
-    const first = codeOf(() => bus.publish(Created({ n: 1 }, { id: 'first' })));
+    const first = bus.publishMany([Created({ n: 1 }, { id: 'first' })]);
     await rig.clock.advance(2_050);
-    expect(await first).toBe('MSG_PUBLISH_UNCONFIRMED');
+    expect(await first).toMatchObject([
+      { outcome: 'unknown', error: { code: 'MSG_PUBLISH_UNCONFIRMED' } },
+    ]);
+    expect((await first)[0]).toHaveProperty('error.message', expect.stringMatching(/was not sent/));
     const second = codeOf(() => bus.publish(Created({ n: 2 }, { id: 'second' })));
     rig.broker.faults.clear();
     await rig.clock.advance(1_900);
