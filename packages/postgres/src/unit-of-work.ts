@@ -30,6 +30,9 @@ export interface OpenUnit {
   readonly signal: AbortSignal;
 }
 
+/** How long claims are held for a record that is stored over another connection. */
+const RECORD_FIRST_MS = 1_000;
+
 /** One open transaction with its claims, on one connection that it gives back at the end. */
 export class PostgresUnit implements UnitOfWork<SqlTx> {
   readonly claimed: readonly Claimed[];
@@ -109,13 +112,20 @@ export class PostgresUnit implements UnitOfWork<SqlTx> {
     }
   }
 
-  /** For a transaction that cannot be used any more: the record is stored before the claims are let go. */
+  /**
+   * For a transaction that cannot be used any more: the record is stored before the claims are let go.
+   * A pool without a free connection may wait for the very one that is held here, so not for long.
+   */
   async #failApart(record: readonly Statement[]): Promise<void> {
     const { database, connection } = this.#unit;
+    const letGo = (): void =>
+      connection.destroy(new Error('The transaction could not be used any more.'));
+    const timer = setTimeout(letGo, RECORD_FIRST_MS);
     try {
       for (const statement of record) await database.run(statement, 'Recording a failure');
     } finally {
-      connection.destroy(new Error('The transaction could not be used any more.'));
+      clearTimeout(timer);
+      letGo();
     }
   }
 

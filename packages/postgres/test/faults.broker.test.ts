@@ -175,6 +175,24 @@ describeBroker('store faults on PostgreSQL', startPostgres, (broker: () => Postg
     await copy.rollback();
   });
 
+  it('counts the attempt of a stopped handler also when its connection was the last of the pool', async () => {
+    const small = new pg.Pool({ connectionString: broker().url, max: 1 });
+    const store = postgres({ pool: small, schema: rig.schema });
+    await store.open(never);
+    const stop = new AbortController();
+    const unit = await store.inbox.begin([claim('m1')], stop.signal);
+    const running = unit.tx.query('select pg_sleep(30)').catch((e: unknown) => e);
+    await sleeping();
+    stop.abort(new Error('handler timeout'));
+    await running;
+    const from = performance.now();
+    await unit.fail([failure(1)]);
+    expect(performance.now() - from).toBeLessThan(5_000);
+    expect(await attempts()).toBe(1);
+    await store.close();
+    await small.end();
+  });
+
   it('bounds the wait for a claim in time and closes the connection', async () => {
     const first = await begin(rig, claim('m1'));
     const impatient = postgres({ pool, schema: rig.schema, statementTimeoutMs: 500 });
