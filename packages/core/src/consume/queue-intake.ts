@@ -231,7 +231,22 @@ export class QueueIntake implements Intake, SlotUser {
     const expired = this.#options.clock.now() >= taken.leaseUntilMs;
     if (!expired || how.do === 'ack') return await this.#batch.add(taken.token, how);
     await this.#batch.add(taken.token, { do: 'drop' });
+    this.#outlived();
     return 'stale';
+  }
+
+  /**
+   * A lease that nothing extends has run out, by this clock at least. The broker may count the delivery
+   * as held as long as the receiver lives, and gives nothing for its place: another is opened.
+   */
+  #outlived(): void {
+    const receiver = this.#receiver;
+    if (receiver?.lease?.extendable !== false || this.#stopped || this.#gone.signal.aborted) return;
+    this.lost();
+    const error = new Error('a delivery has outlived its lease');
+    const ended = (): void => this.#options.fault({ kind: 'cancelled', error }, true);
+    // Closed or not, it is not used any more, and its deliveries come again.
+    void receiver.close().then(ended, ended);
   }
 
   #forget(taken: Taken): void {

@@ -255,6 +255,17 @@ describe('a queue intake', () => {
     expect(rig.settled.toSorted()).toEqual(['ack a', 'drop b']);
   });
 
+  it('closes its receiver and asks for another when a lease that nothing extends was outlived', async () => {
+    const lease = { ms: 1_000, extendable: false, maxMs: 10_000 };
+    const rig = await opened({ concurrency: 1, lease });
+    await rig.deliver('a', 'b', 'c');
+    await rig.clock.advance(1_000);
+    await rig.end('a');
+    expect(rig.calls).toEqual(['close']);
+    expect(rig.faults).toMatchObject([{ kind: 'cancelled' }]);
+    expect(rig.intake.unsettled).toBe(0);
+  });
+
   it('says nothing but an ack after the lease', async () => {
     const lease = { ms: 1_000, extendable: false, maxMs: 10_000 };
     const rig = await opened({ lease });
