@@ -8,9 +8,12 @@ import { STORE } from './name.ts';
 /** How long the end of a transaction waits for a statement that is running, before the connection is closed. */
 const GRACE_MS = 50;
 
-/** Statements that would end the transaction under the Inbox claim. `rollback to` stays allowed. */
+/**
+ * Statements that would end the transaction under the Inbox claim, also behind comments, which query
+ * builders and tracers put in front. `rollback to` stays allowed.
+ */
 const ENDS_TRANSACTION =
-  /^\s*(?:begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:work\s+|transaction\s+)?to\b))\b/i;
+  /^(?:[\s;]|--[^\n]*\n|\/\*(?:[^*]|\*(?!\/))*\*\/)*(?:begin|start\s+transaction|commit|end|abort|prepare\s+transaction|rollback(?!\s+(?:work\s+|transaction\s+)?to\b))\b/i;
 
 /** What a handler gets: statements one after the other, none after the end. */
 export class HandlerTx implements SqlTx {

@@ -232,17 +232,22 @@ export function inboxSuite(server: () => Server, pipeline: 'auto' | false): void
       expect(await inbox()).toEqual([]);
     });
 
-    it.each(['commit', ' ROLLBACK', 'begin', 'end;', 'rollback and chain'])(
-      'refuses %s in a handler',
-      async (text) => {
-        const unit = await begin(rig, claim('m1'));
-        await expect(unit.tx.query(text)).rejects.toThrow('belongs to the Inbox');
-        await unit.tx.query('savepoint mine');
-        await unit.tx.query('rollback to mine');
-        await unit.commit(applied);
-        expect(await inbox()).toHaveLength(1);
-      },
-    );
+    it.each([
+      'commit',
+      ' ROLLBACK',
+      'begin',
+      'end;',
+      'rollback and chain',
+      '/* save */ -- order\n commit',
+      '; commit',
+    ])('refuses %s in a handler', async (text) => {
+      const unit = await begin(rig, claim('m1'));
+      await expect(unit.tx.query(text)).rejects.toThrow('belongs to the Inbox');
+      await unit.tx.query('savepoint mine');
+      await unit.tx.query('/* undo */ rollback to mine');
+      await unit.commit(applied);
+      expect(await inbox()).toHaveLength(1);
+    });
 
     it('rejects a repeated outbox id and stores nothing', async () => {
       await (await begin(rig, claim('m1'))).commit({ ...applied, outbox: [outgoing('o1')] });
