@@ -1,3 +1,4 @@
+import type { Finding } from '../driver/driver.ts';
 import { storeUnavailable } from '../errors/create.ts';
 import { MessagingError } from '../errors/messaging-error.ts';
 import { backoffMs } from '../lifecycle/backoff.ts';
@@ -20,10 +21,10 @@ export async function openStore<Tx>(
 ): Promise<void> {
   const { store, clock, startTimeoutMs } = settings;
   if (store === undefined) return;
-  await withDeadline(clock, startTimeoutMs, 'opening the store', (late) =>
+  const findings = await withDeadline(clock, startTimeoutMs, 'opening the store', (late) =>
     opened(store, settings, events, { late, stopping }),
   );
-  for (const finding of await store.doctor()) {
+  for (const finding of findings) {
     events.emit({ event: 'preflight.finding', source: store.name, finding });
   }
 }
@@ -33,13 +34,14 @@ async function opened<Tx>(
   { clock, random, backoff, startTimeoutMs }: BusSettings<Tx>,
   events: EventOutlet,
   { late, stopping }: { readonly late: AbortSignal; readonly stopping: AbortSignal },
-): Promise<void> {
+): Promise<readonly Finding[]> {
   const giveUpAtMs = clock.now() + startTimeoutMs;
   const signal = AbortSignal.any([late, stopping]);
   for (let tries = 0; ; tries += 1) {
     try {
       await store.open(signal);
-      return;
+      // It can go down between the two.
+      return await store.doctor();
     } catch (error) {
       stopping.throwIfAborted();
       if (MessagingError.is(error, 'MSG_STORE_SCHEMA')) throw error;

@@ -293,6 +293,26 @@ describe('a bus', () => {
     expect(rig.clock.pending()).toBe(0);
   });
 
+  it('waits for a store that goes down while it starts', async () => {
+    const rig = new Rig();
+    const { doctor } = rig.store;
+    let down = true;
+    const store = {
+      ...rig.store,
+      doctor: () => {
+        if (!down) return doctor();
+        down = false;
+        rig.database.down();
+        return rig.store.open(new AbortController().signal).then(doctor);
+      },
+    };
+    const starting = codeOf(() => rig.reading({ store }).start());
+    await rig.clock.advance(0);
+    rig.database.up();
+    await rig.clock.advance(1_000);
+    expect(await starting).toBeUndefined();
+  });
+
   it('waits for a store that is down at the start, no longer than it may', async () => {
     const rig = new Rig();
     rig.database.down();
