@@ -52,7 +52,9 @@ export class Publisher {
   }
 
   send(batch: readonly Outgoing[], sending: SendCall): void {
-    for (const [index, item] of batch.entries()) this.#publish(item, index, sending);
+    for (let index = 0; index < batch.length; index += 1) {
+      this.#publish(batch[index] as Outgoing, index, sending);
+    }
   }
 
   #publish(item: Outgoing, index: number, sending: SendCall): void {

@@ -19,18 +19,19 @@ export function toProperties({ mirror, headers }: Outgoing, tag: number): Option
     if (value !== undefined && !isBrokerOwned(name)) sent[name] = value;
   }
   sent[PUBLISH_TAG] = tag;
-  const at = mirror.occurredAtMs;
-  return {
+  const properties: Options.Publish = {
     persistent: true,
     mandatory: true,
     contentType: mirror.contentType,
     messageId: mirror.id,
     type: mirror.type,
-    ...(mirror.correlationId !== undefined && { correlationId: mirror.correlationId }),
-    // Whole seconds, unsigned; a time before 1970 has no form here and stays in the envelope only.
-    ...(at !== undefined && at >= 0 && { timestamp: Math.floor(at / 1000) }),
     headers: sent,
   };
+  const { correlationId, occurredAtMs: at } = mirror;
+  if (correlationId !== undefined) properties.correlationId = correlationId;
+  // Whole seconds, unsigned; a time before 1970 has no form here and stays in the envelope only.
+  if (at !== undefined && at >= 0) properties.timestamp = Math.floor(at / 1000);
+  return properties;
 }
 
 /** Every header as text. Never throws, whatever a publisher wrote. */

@@ -141,8 +141,8 @@ export class Bus<Tx> implements AsyncDisposable {
    * MSG_PUBLISH_REFUSED, MSG_PUBLISH_THROTTLED, MSG_PUBLISH_AUTH, MSG_PUBLISH_UNCONFIRMED,
    * MSG_PUBLISH_ABORTED, MSG_PUBLISH_CLOSED, MSG_CONTRACT_INVALID_DATA
    */
-  async publish(draft: Draft, options: PublishOptions = {}): Promise<void> {
-    await this.#outlets.publisher.publish(draft, options);
+  publish(draft: Draft, options: PublishOptions = {}): Promise<void> {
+    return this.#outlets.publisher.publish(draft, options);
   }
 
   /** One outcome per draft, in their order. Never rejects for a message. */

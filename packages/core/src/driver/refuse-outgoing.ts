@@ -27,10 +27,13 @@ export function refuseOutgoing(
         'Send a reference to the data, or raise the limit of server and driver.',
     );
   }
+  // No UTF-16 unit needs more than three bytes, so most texts are not measured.
+  const shortChars = Math.floor(mirrorBytes / 3);
+  const { id, type, correlationId = '', contentType } = mirror;
+  const longest = Math.max(id.length, type.length, correlationId.length, contentType.length);
+  if (longest <= shortChars) return undefined;
   for (const field of MIRRORED) {
-    const text = mirror[field] ?? '';
-    // No UTF-16 unit needs more than three bytes, so most texts are not measured.
-    const bytes = text.length * 3 <= mirrorBytes ? 0 : Buffer.byteLength(text);
+    const bytes = Buffer.byteLength(mirror[field] ?? '');
     if (bytes > mirrorBytes) {
       return rejected(
         'invalid',

@@ -29,9 +29,31 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
  * @throws MSG_CONTRACT_INVALID_DATA the data is undefined, or holds a BigInt or a cycle.
  */
 export function encodeEnvelope(envelope: Envelope): Uint8Array {
+  // A Buffer, which clients take as it is; twice as fast as a TextEncoder for the usual sizes.
+  return Buffer.from(wholeToJson(envelope) ?? apartToJson(envelope));
+}
+
+/** In one call, which is the cheapest; undefined when the data wants a closer look. */
+function wholeToJson(envelope: Envelope): string | undefined {
+  const { data } = envelope;
+  if (typeof data !== 'object' || data === null || 'toJSON' in data) return undefined;
+  try {
+    return JSON.stringify(wireOf(envelope, data));
+  } catch {
+    // Told apart by `apartToJson`, which fails at the same place and says why.
+    return undefined;
+  }
+}
+
+function apartToJson(envelope: Envelope): string {
+  const head = JSON.stringify(wireOf(envelope, undefined));
+  return `${head.slice(0, -1)},"data":${dataToJson(envelope)}}`;
+}
+
+/** Properties that are undefined are left out by JSON.stringify. */
+function wireOf(envelope: Envelope, data: unknown): object {
   const { aggregate } = envelope;
-  // Properties that are undefined are left out by JSON.stringify.
-  const head = JSON.stringify({
+  return {
     id: envelope.id,
     type: envelope.type,
     schema_version: envelope.schemaVersion,
@@ -41,9 +63,8 @@ export function encodeEnvelope(envelope: Envelope): Uint8Array {
     causation_id: envelope.causationId,
     aggregate: aggregate && { type: aggregate.type, id: aggregate.id, version: aggregate.version },
     expires_at: envelope.expiresAt,
-  });
-  // A Buffer, which clients take as it is; twice as fast as a TextEncoder for the usual sizes.
-  return Buffer.from(`${head.slice(0, -1)},"data":${dataToJson(envelope)}}`);
+    data,
+  };
 }
 
 /**

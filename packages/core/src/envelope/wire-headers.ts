@@ -103,6 +103,29 @@ export function writeWireHeaders(headers: WireHeaders): Record<string, string> {
   return raw;
 }
 
+/** Those of a message that was never sent: all counts have their defaults. */
+export function firstWireHeaders(
+  nowMs: number,
+  traceparent: string | undefined,
+  tracestate: string | undefined,
+): Record<string, string> {
+  if (traceparent === undefined && tracestate === undefined && nowMs >= 0 && nowMs <= LATEST_MS) {
+    return {
+      [HEADERS.version]: HEADER_VERSION,
+      [HEADERS.firstPublishedAt]: String(Math.ceil(nowMs)),
+    };
+  }
+  return writeWireHeaders({
+    attempt: 1,
+    unknowns: 0,
+    cycle: 0,
+    deferrals: 0,
+    firstPublishedAtMs: nowMs,
+    ...(traceparent !== undefined && { traceparent }),
+    ...(tracestate !== undefined && { tracestate }),
+  });
+}
+
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 function writeCount(

@@ -1,8 +1,9 @@
 import type { Draft } from '../contract/contract.ts';
-import type { Mirror, RawHeaders } from '../driver/driver.ts';
+import type { Mirror, Outgoing, RawHeaders } from '../driver/driver.ts';
+import type { Address } from '../driver/topology.ts';
 import { envelopeCodec } from '../envelope/codec.ts';
 import type { Aggregate, Envelope } from '../envelope/envelope.ts';
-import { writeWireHeaders } from '../envelope/wire-headers.ts';
+import { firstWireHeaders } from '../envelope/wire-headers.ts';
 import { firstDedupId } from '../settle/dedup-id.ts';
 
 /** A message ready for the wire, before its address is known. */
@@ -13,7 +14,7 @@ export interface Composed {
   readonly body: Uint8Array;
   readonly mirror: Mirror;
   readonly headers: RawHeaders;
-  readonly key?: string;
+  readonly key: string | undefined;
   readonly dedupId: string;
 }
 
@@ -54,18 +55,18 @@ export function compose(draft: Draft, options: ComposeOptions): Composed {
     destination: contract.destination,
     body: envelopeCodec.encode(envelope),
     mirror,
-    headers: writeWireHeaders({
-      attempt: 1,
-      unknowns: 0,
-      cycle: 0,
-      deferrals: 0,
-      firstPublishedAtMs: options.nowMs,
-      ...(traceparent !== undefined && { traceparent }),
-      ...(tracestate !== undefined && { tracestate }),
-    }),
-    ...(envelope.aggregate !== undefined && { key: envelope.aggregate.id }),
+    headers: firstWireHeaders(options.nowMs, traceparent, tracestate),
+    key: envelope.aggregate?.id,
     dedupId: firstDedupId(envelope.id),
   };
+}
+
+/** The message for one address. A literal, since spreads cost about as much as the JSON of a message. */
+export function addressed(message: Composed, to: Address): Outgoing {
+  const { body, mirror, headers, key, dedupId } = message;
+  return key === undefined
+    ? { to, body, mirror, headers, dedupId }
+    : { to, body, mirror, headers, key, dedupId };
 }
 
 function envelopeOf(
@@ -74,19 +75,22 @@ function envelopeOf(
 ): Envelope & { readonly correlationId: string } {
   const causationId = draft.causationId ?? parent?.id;
   const aggregate = aggregateOf(draft, version);
-  return {
+  const envelope: Writable<Envelope & { readonly correlationId: string }> = {
     id: draft.id,
     type: draft.contract.type,
     schemaVersion: draft.contract.version,
     occurredAt: draft.occurredAt,
     producer,
     correlationId: draft.correlationId ?? parent?.correlationId ?? draft.id,
-    ...(causationId !== undefined && { causationId }),
-    ...(aggregate !== undefined && { aggregate }),
-    ...(draft.expiresAt !== undefined && { expiresAt: draft.expiresAt }),
     data: draft.data,
   };
+  if (causationId !== undefined) envelope.causationId = causationId;
+  if (aggregate !== undefined) envelope.aggregate = aggregate;
+  if (draft.expiresAt !== undefined) envelope.expiresAt = draft.expiresAt;
+  return envelope;
 }
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 function aggregateOf(draft: Draft, version: number | undefined): Aggregate | undefined {
   const { aggregate } = draft;

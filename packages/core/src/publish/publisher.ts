@@ -19,7 +19,7 @@ import type { EventOutlet } from '../observe/events.ts';
 import { refuseNextVersion } from '../outbox/outbox-writer.ts';
 import type { Clock } from '../time/clock.ts';
 import { settledWithin } from '../time/wait.ts';
-import { compose } from './compose.ts';
+import { addressed, compose } from './compose.ts';
 import type { Sender, SendOutcome } from './sender.ts';
 
 export interface PublishOptions {
@@ -66,13 +66,13 @@ export class Publisher {
     const { producer, clock, plan, ready, broker, events } = this.#options;
     if (typeof draft?.contract !== 'function') return { id: '', ...noDraft(draft) };
     const { id, contract } = draft;
-    const subject = { broker, destination: contract.destination, type: contract.type, id };
     const timeoutMs = options.timeoutMs ?? this.#options.timeoutMs;
     const { signal } = options;
     try {
       checkTimeout(timeoutMs);
       const giveUpAtMs = clock.now() + timeoutMs;
-      if (signal?.aborted) throw publishAborted({ ...subject, cause: signal.reason });
+      if (signal?.aborted)
+        throw publishAborted({ ...subjectOf(broker, draft), cause: signal.reason });
       refuseNextVersion(draft);
       const valid = validateDraft(draft);
       if (valid !== undefined) await valid;
@@ -83,18 +83,18 @@ export class Publisher {
       const target = { at: 'destination', name: contract.destination, type: message.type } as const;
       const addresses = plan.address(target);
       const first = addresses[0];
-      if (first === undefined) throw publishUnroutable(subject);
+      if (first === undefined) throw publishUnroutable(subjectOf(broker, draft));
       const send = { deadlineMs: giveUpAtMs - clock.now(), signal };
       const outcome =
         addresses.length === 1
-          ? await this.#options.sender.send({ ...message, to: first }, send)
+          ? await this.#options.sender.send(addressed(message, first), send)
           : worst(
               await Promise.all(
-                addresses.map((to) => this.#options.sender.send({ ...message, to }, send)),
+                addresses.map((to) => this.#options.sender.send(addressed(message, to), send)),
               ),
             );
       if (outcome.is === 'confirmed') return { id, outcome: 'confirmed' };
-      const error = errorOf(outcome, subject, timeoutMs);
+      const error = errorOf(outcome, subjectOf(broker, draft), timeoutMs);
       // Closed or aborted before anything was sent: that is no doubt.
       const is = error.code === 'MSG_PUBLISH_UNCONFIRMED' ? 'unknown' : 'rejected';
       events.emit({ event: 'publish.failed', broker, messageId: id, outcome: is, error });
@@ -102,7 +102,7 @@ export class Publisher {
     } catch (error) {
       const refused = MessagingError.is(error)
         ? error
-        : publishInvalid({ ...subject, cause: error });
+        : publishInvalid({ ...subjectOf(broker, draft), cause: error });
       events.emit({
         event: 'publish.failed',
         broker,
@@ -117,6 +117,11 @@ export class Publisher {
   many(drafts: readonly Draft[], options: PublishOptions): Promise<readonly PublishResult[]> {
     return Promise.all(drafts.map((draft) => this.one(draft, options)));
   }
+}
+
+/** Only an error needs it. */
+function subjectOf(broker: string, { id, contract }: Draft): PublishSubject {
+  return { broker, destination: contract.destination, type: contract.type, id };
 }
 
 function noDraft(value: unknown): { outcome: 'rejected'; error: MessagingError } {

@@ -14,7 +14,7 @@ export type SendOutcome =
 export function final(outcome: Outcome): SendOutcome {
   switch (outcome.is) {
     case 'confirmed':
-      return { is: 'confirmed', duplicate: outcome.duplicate === true };
+      return outcome.duplicate === true ? DUPLICATE : CONFIRMED;
     case 'rejected':
       return outcome;
     case 'together':
@@ -23,6 +23,9 @@ export function final(outcome: Outcome): SendOutcome {
       return unknown(outcome.why, outcome.error);
   }
 }
+
+const CONFIRMED: SendOutcome = Object.freeze({ is: 'confirmed', duplicate: false });
+const DUPLICATE: SendOutcome = Object.freeze({ is: 'confirmed', duplicate: true });
 
 export const unknown = (
   why: 'session' | 'deadline' | 'aborted' | 'closed',
