@@ -208,10 +208,11 @@ export class RabbitmqSession implements QueueSession {
     }
   }
 
-  /** Nothing was sent. With a living session the cause is a limit of channels or connections. */
+  /** Nothing was sent. A living session that can connect has reached a limit of channels or connections. */
   #notOpened(error: unknown): Outcome {
-    if (this.#alive) return { is: 'rejected', kind: 'throttled', error };
-    return { is: 'unknown', why: 'session', error };
+    const kind = classifyError(error);
+    if (!this.#alive || kind === 'connection') return { is: 'unknown', why: 'session', error };
+    return { is: 'rejected', kind: kind === 'auth' ? kind : 'throttled', error };
   }
 }
 

@@ -1,3 +1,4 @@
+import { TcpProxy } from '@ackord/conformance';
 import { describeBroker, type RabbitmqBroker, startRabbitmq } from '@ackord/conformance/launchers';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openLine } from './line.ts';
@@ -95,6 +96,21 @@ describeBroker('rabbitmq publish', startRabbitmq, (broker: () => RabbitmqBroker)
     const names = Array.from({ length: most }, (_, i) => `h${i}`.padEnd(8, '-'));
     const headers = Object.fromEntries(names.map((name) => [name, 'x'.repeat(size - 8)]));
     expect(await send(rig.session, [outgoing(orders, { headers })])).toEqual([{ is: 'confirmed' }]);
+  });
+
+  it('answers unknown, not throttled, while the connection for sending cannot be opened', async () => {
+    const proxy = await TcpProxy.listen(broker().url);
+    const behind = await openRig(proxy.url(broker().url));
+    await behind.session.apply(behind.plan.resources, 'create');
+    const [to = ''] = behind.plan.address({ at: 'destination', name: 'orders' });
+    proxy.refuse();
+    expect(await send(behind.session, [outgoing(to)])).toMatchObject([
+      { is: 'unknown', why: 'session' },
+    ]);
+    await proxy.accept();
+    expect(await send(behind.session, [outgoing(to)])).toEqual([{ is: 'confirmed' }]);
+    await behind.end();
+    await proxy.close();
   });
 
   it('reports a full queue as throttled', async () => {
