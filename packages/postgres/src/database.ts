@@ -35,6 +35,12 @@ export class Database {
     return { text: whole, name, values };
   }
 
+  /** A statement that answers with rows; a batch reads them under these names. */
+  rows(columns: readonly string[], text: string, ...values: readonly unknown[]): Statement {
+    const { text: whole, name } = this.#text(text);
+    return { text: whole, name, values, columns };
+  }
+
   #text(text: string): { readonly text: string; readonly name: string | undefined } {
     let ready = this.#texts.get(text);
     if (ready === undefined) {

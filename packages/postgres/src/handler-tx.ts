@@ -54,7 +54,10 @@ export class HandlerTx implements SqlTx {
       this.#last = sent.then(
         (result) => {
           ended();
-          resolve(result as SqlResult<R>);
+          if (controlsTransaction(result)) {
+            this.#why = 'a text of several statements changed the transaction';
+            reject(this.#refuse());
+          } else resolve(result as SqlResult<R>);
         },
         (error: unknown) => {
           ended();
@@ -122,6 +125,20 @@ export class HandlerTx implements SqlTx {
     this.#stopped = true;
     for (const refuse of this.#refusals) refuse(this.#refuse());
   };
+}
+
+const CONTROL: ReadonlySet<string | undefined> = new Set([
+  'BEGIN',
+  'START TRANSACTION',
+  'COMMIT',
+  'ROLLBACK',
+  'PREPARE TRANSACTION',
+]);
+
+/** A text with several statements answers a list: then the claim may be gone, and nothing may be committed. */
+function controlsTransaction(result: unknown): boolean {
+  if (!Array.isArray(result)) return false;
+  return result.some(({ command }: { readonly command?: string }) => CONTROL.has(command));
 }
 
 function notYours(text: string): Error {

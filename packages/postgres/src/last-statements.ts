@@ -9,18 +9,27 @@ export function lastStatements(
   database: Database,
   unit: { readonly claims: readonly Claim[]; readonly claimed: readonly Claimed[] },
   { outcomes, outbox }: CommitWork,
-): readonly Statement[] {
+): Statement[] {
   const { claims, claimed } = unit;
-  return [
-    ...insertStatements(database, outbox),
-    ...attemptStatements(
-      database,
-      claims.filter((_, at) => claimed[at]?.attempts !== undefined),
-    ),
-    ...versionStatements(database, claims, outcomes),
-    ...outcomeStatements(database, claims, outcomes),
-  ];
+  const statements = insertStatements(database, outbox);
+  // Nearly always a message needs none of these.
+  if (claimed.some(hasFailed)) {
+    const failed = claims.filter((_, at) => claimed[at]?.attempts !== undefined);
+    statements.push(...attemptStatements(database, failed));
+  }
+  if (outcomes.some(hasVersion)) {
+    statements.push(...versionStatements(database, claims, outcomes));
+  }
+  if (outcomes.some(isToBeStored)) {
+    statements.push(...outcomeStatements(database, claims, outcomes));
+  }
+  return statements;
 }
+
+const hasFailed = ({ attempts }: Claimed): boolean => attempts !== undefined;
+const hasVersion = ({ version }: ClaimOutcome): boolean => version !== undefined;
+const isToBeStored = ({ outcome }: ClaimOutcome): boolean =>
+  outcome !== 'applied' && outcome !== 'duplicate';
 
 function attemptStatements(database: Database, failed: readonly Claim[]): readonly Statement[] {
   if (failed.length === 0) return [];

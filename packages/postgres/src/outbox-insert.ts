@@ -14,15 +14,13 @@ const MOST_PREPARED_ROWS = 4;
 export function insertStatements(
   database: Database,
   messages: readonly OutboxMessage[],
-): readonly Statement[] {
+): Statement[] {
   const statements: Statement[] = [];
   for (let at = 0; at < messages.length; at += ROWS_PER_STATEMENT) {
     const part = messages.slice(at, at + ROWS_PER_STATEMENT);
-    const {
-      text,
-      name,
-      values = [],
-    } = database.sql(insertRows(part.length), ...part.flatMap(rowValues));
+    const { text, name } = database.sql(insertRows(part.length));
+    const values =
+      part.length === 1 ? rowValues(part[0] as OutboxMessage) : part.flatMap(rowValues);
     // Each number of rows is a statement of its own; rare ones are not worth being kept prepared.
     const kept = name !== undefined && part.length <= MOST_PREPARED_ROWS;
     statements.push(kept ? { text, name, values } : { text, values });

@@ -32,10 +32,10 @@ export class PostgresInbox implements InboxStore<SqlTx> {
 
   async begin(claims: readonly Claim[], signal: AbortSignal): Promise<UnitOfWork<SqlTx>> {
     const database = this.#database;
-    const guarded = claims.some((claim) => claim.guarded);
+    const guarded = claims.some(isGuarded);
     const connection = await database.connect(signal);
     const limit = database.limit('Claiming messages', signal);
-    const sorted = [...claims].sort(compareClaims);
+    const sorted = claims.length === 1 ? claims : [...claims].sort(compareClaims);
     const first = firstStatements(database, sorted, guarded);
     let results: readonly SqlResult[];
     try {
@@ -72,47 +72,47 @@ function firstStatements(
   claims: readonly Claim[],
   guarded: boolean,
 ): readonly Statement[] {
-  const statements = [...database.begin, ...claimStatements(database, claims)];
+  const statements = database.begin.slice();
+  claimStatements(database, claims, statements);
   if (guarded) statements.push(database.sql(SAVEPOINT));
+  if (!claims.some(isVersioned)) return statements;
   const versioned = claims.flatMap(({ consumer, aggregate }) =>
     aggregate ? [[consumer, aggregate.type, aggregate.id] as const] : [],
   );
-  if (versioned.length === 0) return statements;
   const keys = [0, 1, 2].map((column) => versioned.map((key) => key[column]));
-  statements.push(database.sql(ENSURE_VERSIONS, ...keys), {
-    ...database.sql(LOCK_VERSIONS, ...keys),
-    columns: VERSION_COLUMNS,
-  });
+  statements.push(database.sql(ENSURE_VERSIONS, ...keys));
+  statements.push(database.rows(VERSION_COLUMNS, LOCK_VERSIONS, ...keys));
   return statements;
 }
 
-function claimStatements(database: Database, claims: readonly Claim[]): readonly Statement[] {
+const isGuarded = ({ guarded }: Claim): boolean => guarded;
+const isVersioned = ({ aggregate }: Claim): boolean => aggregate !== undefined;
+
+function claimStatements(database: Database, claims: readonly Claim[], into: Statement[]): void {
   const [first] = claims;
   if (first !== undefined && claims.length === 1) {
     const { consumer, messageId } = first;
-    return [
-      database.sql(CLAIM_ONE, consumer, messageId),
-      { ...database.sql(READ_ATTEMPTS_ONE, consumer, messageId), columns: ATTEMPT_COLUMNS },
-    ];
+    into.push(database.sql(CLAIM_ONE, consumer, messageId));
+    into.push(database.rows(ATTEMPT_COLUMNS, READ_ATTEMPTS_ONE, consumer, messageId));
+    return;
   }
   const ids = [claims.map((c) => c.consumer), claims.map((c) => c.messageId)] as const;
-  return [
-    { ...database.sql(CLAIM, ...ids), columns: CLAIM_COLUMNS },
-    { ...database.sql(READ_ATTEMPTS, ...ids), columns: ATTEMPT_COLUMNS },
-  ];
+  into.push(database.rows(CLAIM_COLUMNS, CLAIM, ...ids));
+  into.push(database.rows(ATTEMPT_COLUMNS, READ_ATTEMPTS, ...ids));
 }
 
 /** @param results - From the claim on. */
 function readClaimed(claims: readonly Claim[], results: readonly SqlResult[]): readonly Claimed[] {
   const attempts = results[1]?.rows ?? [];
-  const versions = claims.some((claim) => claim.aggregate) ? (results.at(-1)?.rows ?? []) : [];
+  const versions = claims.some(isVersioned) ? (results.at(-1)?.rows ?? []) : [];
   const fresh = freshKeys(claims, results[0]);
-  const failed = new Map(attempts.map((row) => [claimKey(row), attemptRow(row)]));
-  const last = new Map(versions.map((row) => [versionKeyIn(row), row['version']]));
+  // Nearly always there are neither, and a key costs more than the look at an empty list.
+  const failed = mapOf(attempts, claimKey, attemptRow);
+  const last = mapOf(versions, versionKeyIn, (row) => row['version']);
   return claims.map((claim) => {
     const key = keyOf(claim);
-    const row = failed.get(key);
-    const version = last.get(versionKeyOf(claim)) ?? undefined;
+    const row = failed?.get(key);
+    const version = last?.get(versionKeyOf(claim)) ?? undefined;
     return {
       // A message that came twice in one batch is fresh once.
       fresh: fresh.delete(key),
@@ -122,16 +122,28 @@ function readClaimed(claims: readonly Claim[], results: readonly SqlResult[]): r
   });
 }
 
+function mapOf<T>(
+  rows: readonly Record<string, unknown>[],
+  key: (row: Record<string, unknown>) => string,
+  value: (row: Record<string, unknown>) => T,
+): ReadonlyMap<string, T> | undefined {
+  return rows.length === 0 ? undefined : new Map(rows.map((row) => [key(row), value(row)]));
+}
+
 /** Claims that were inserted. That of one message returns no row, only a count. */
 function freshKeys(claims: readonly Claim[], claim: SqlResult | undefined): Set<string> {
   if (claims.length > 1) return new Set((claim?.rows ?? []).map(claimKey));
   return new Set(claim?.rowCount === 1 ? claims.map(keyOf) : []);
 }
 
-const keyOf = ({ consumer, messageId }: Claim): string => JSON.stringify([consumer, messageId]);
+/** The length keeps two names apart that meet in the middle. */
+const pairKey = (consumer: unknown, messageId: unknown): string =>
+  `${String(consumer).length}:${consumer}:${messageId}`;
+
+const keyOf = ({ consumer, messageId }: Claim): string => pairKey(consumer, messageId);
 
 function claimKey(row: Record<string, unknown>): string {
-  return JSON.stringify([row['consumer_name'], row['message_id']]);
+  return pairKey(row['consumer_name'], row['message_id']);
 }
 
 const versionKeyOf = ({ consumer, aggregate }: Claim): string =>

@@ -64,14 +64,15 @@ export class PostgresUnit implements UnitOfWork<SqlTx> {
       connection.destroy(error);
       throw error;
     }
-    const before = lastStatements(database, this.#unit, work);
+    const statements = lastStatements(database, this.#unit, work);
+    const commitAt = statements.push(database.sql(COMMIT)) - 1;
     let answers: readonly Answer[];
     try {
-      answers = await connection.batch([...before, database.sql(COMMIT)], this.#limit('COMMIT'));
+      answers = await connection.batch(statements, this.#limit('COMMIT'));
     } catch (error) {
       throw this.#raise(storeCommitUnknown({ store: STORE, cause: error }));
     }
-    await this.#judge(answers, before.length, work);
+    await this.#judge(answers, commitAt, work);
   }
 
   async fail(failures: readonly (AttemptFailure | undefined)[]): Promise<void> {
