@@ -85,6 +85,21 @@ describeBroker('store faults on PostgreSQL', startPostgres, (broker: () => Postg
     await Promise.all(rounds);
   });
 
+  it('commits nothing when one text of several statements ended the transaction', async () => {
+    const unit = await begin(rig, claim('m1'));
+    const text = "select 1; rollback; begin; select 'an effect without its claim'";
+    await expect(unit.tx.query(text)).rejects.toMatchObject({ code: 'MSG_STORE_TX_ENDED' });
+    await expect(unit.tx.query('select 1')).rejects.toMatchObject({ code: 'MSG_STORE_TX_ENDED' });
+    const work = { outcomes: [{ outcome: 'applied' }], outbox: [] } as const;
+    await expect(unit.commit(work)).rejects.toMatchObject({ code: 'MSG_STORE_TX_ENDED' });
+    await unit.rollback();
+    const again = await begin(rig, claim('m1'));
+    expect(again.claimed).toEqual([{ fresh: true }]);
+    // Several statements that leave the transaction alone stay allowed.
+    await again.tx.query('select 1; select 2');
+    await again.commit(work);
+  });
+
   it('reports a backend that was terminated under the handler as the store being down', async () => {
     const unit = await begin(rig, claim('m1'));
     await terminate(await pidOf(unit));
