@@ -1,5 +1,6 @@
-export { Bus, createBus } from './bus/bus.ts';
+export { Bus } from './bus/bus.ts';
 export type { BusOptions } from './bus/bus-options.ts';
+export { createBus } from './bus/create-bus.ts';
 export type { Health } from './bus/health.ts';
 export type { ConsumerOptions } from './consume/consumer-options.ts';
 export {

@@ -296,8 +296,3 @@ export class Bus<Tx> implements AsyncDisposable {
     return topologyOf([...this.#declared.values(), declared], this.#settings.destinations);
   }
 }
-
-/** @throws MSG_CONFIG_INVALID for an unknown option or a value out of bounds. */
-export function createBus<Tx>(options: BusOptions<Tx>): Bus<Tx> {
-  return new Bus(options);
-}

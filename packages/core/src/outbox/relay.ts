@@ -1,34 +1,15 @@
 import { KeyLanes } from '../consume/key-lanes.ts';
 import type { RejectKind } from '../driver/driver.ts';
 import { describeError } from '../failure/describe-error.ts';
-import { type BackoffOptions, backoffMs } from '../lifecycle/backoff.ts';
+import { backoffMs } from '../lifecycle/backoff.ts';
 import { TaskGroup } from '../lifecycle/task-group.ts';
-import type { EventOutlet } from '../observe/events.ts';
-import type { Interceptor } from '../observe/steps.ts';
-import type { Sender, SendOutcome } from '../publish/sender.ts';
-import type { FencedRow, OutboxRow, OutboxStore } from '../store/outbox-store.ts';
-import type { Clock } from '../time/clock.ts';
+import type { SendOutcome } from '../publish/sender.ts';
+import type { FencedRow, OutboxRow } from '../store/outbox-store.ts';
 import { withDeadline } from '../time/deadline.ts';
 import { settledWithin, wait } from '../time/wait.ts';
+import type { RelayOptions } from './relay-options.ts';
 import { toOutgoing } from './row-message.ts';
 import { SlotHolder } from './slot-holder.ts';
-
-export interface RelayOptions<Tx> {
-  readonly owner: string;
-  readonly broker: string;
-  readonly store: OutboxStore<Tx>;
-  readonly sender: Sender;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly events: EventOutlet;
-  readonly intercept: Interceptor | undefined;
-  readonly backoff: BackoffOptions;
-  readonly leaseTtlMs: number;
-  /** Rows taken from the outbox and not deleted yet. */
-  readonly maxHeld: number;
-  readonly publishTimeoutMs: number;
-  readonly ready: (destination: string) => Promise<void> | undefined;
-}
 
 const BUSY_POLL_MS = 50;
 const IDLE_POLL_MS = 1_000;

@@ -7,8 +7,9 @@ import {
 } from '@ackord/memory';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type Bus, createBus } from '../../src/bus/bus.ts';
+import type { Bus } from '../../src/bus/bus.ts';
 import type { BusOptions } from '../../src/bus/bus-options.ts';
+import { createBus } from '../../src/bus/create-bus.ts';
 import { on } from '../../src/consume/handler.ts';
 import { event } from '../../src/contract/contract.ts';
 import type { BusEvent } from '../../src/observe/events.ts';

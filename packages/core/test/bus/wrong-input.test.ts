@@ -1,8 +1,8 @@
 import { MemoryBroker, type MemoryTx, memoryQueue, memoryStore } from '@ackord/memory';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { createBus } from '../../src/bus/bus.ts';
 import type { BusOptions } from '../../src/bus/bus-options.ts';
+import { createBus } from '../../src/bus/create-bus.ts';
 import type { ConsumerOptions } from '../../src/consume/consumer-options.ts';
 import { on } from '../../src/consume/handler.ts';
 import { event } from '../../src/contract/contract.ts';
