@@ -14,12 +14,12 @@ const PER_SECOND: Readonly<Record<Measurement, number>> = {
 };
 /**
  * Messages before the measured ones, as a share of them, so that compiled code is measured: at
- * the pace of a database it takes some thousand messages until the compiler rests.
+ * the pace of a database it takes about ten thousand messages until the compiler rests.
  */
 const WARMUP: Readonly<Record<Measurement, number>> = {
   publish: 0.5,
   consume: 0.5,
-  inbox: 1.5,
+  inbox: 5,
   core: 0.5,
 };
 

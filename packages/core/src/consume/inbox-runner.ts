@@ -9,7 +9,7 @@ import { InboxRun, type Work } from './inbox-run.ts';
 import type { PipelineResult } from './incoming.ts';
 import type { JudgeOptions } from './judge-failure.ts';
 import type { Runnable, Runner } from './pipeline.ts';
-import { timedRun } from './timed-run.ts';
+import { TimedRuns } from './timed-run.ts';
 
 export interface InboxRunnerOptions<Tx> {
   readonly settings: ConsumerSettings;
@@ -31,9 +31,15 @@ const REPEATS = 3;
 /** One effect per (consumer, message id): claim, order gate, handler and outbox in one transaction. */
 export class InboxRunner<Tx> implements Runner<Tx> {
   readonly #options: InboxRunnerOptions<Tx>;
+  readonly #times: TimedRuns;
 
   constructor(options: InboxRunnerOptions<Tx>) {
+    const { clock, settings } = options;
     this.#options = options;
+    this.#times = new TimedRuns(clock, {
+      timeoutMs: settings.handlerTimeoutMs,
+      consumer: settings.name,
+    });
   }
 
   run(message: Runnable<Tx>, stop: AbortSignal): Promise<PipelineResult> {
@@ -45,11 +51,9 @@ export class InboxRunner<Tx> implements Runner<Tx> {
   }
 
   async #repeat(message: Runnable<Tx>, stop: AbortSignal, work: Work): Promise<PipelineResult> {
-    const { clock, settings } = this.#options;
-    const limits = { timeoutMs: settings.handlerTimeoutMs, stop, consumer: settings.name };
     let current = message;
     for (let tries = 0; ; tries += 1) {
-      const timed = timedRun(clock, limits);
+      const timed = this.#times.start(stop);
       const run = new InboxRun(this.#options, current, timed, stop);
       try {
         return await run.through(work);

@@ -10,7 +10,7 @@ import { messageOf } from './handler-message.ts';
 import type { PipelineResult } from './incoming.ts';
 import { expiredVerdict, type JudgeOptions, judgeFailure } from './judge-failure.ts';
 import type { Runnable, Runner } from './pipeline.ts';
-import { returned, timedRun } from './timed-run.ts';
+import { returned, TimedRuns } from './timed-run.ts';
 
 export interface PlainRunnerOptions {
   readonly settings: ConsumerSettings;
@@ -24,16 +24,21 @@ export interface PlainRunnerOptions {
 /** Runs handlers without an Inbox: effects may repeat, attempts come from headers or the broker. */
 export class PlainRunner<Tx> implements Runner<Tx> {
   readonly #options: PlainRunnerOptions;
+  readonly #times: TimedRuns;
 
   constructor(options: PlainRunnerOptions) {
+    const { clock, settings } = options;
     this.#options = options;
+    this.#times = new TimedRuns(clock, {
+      timeoutMs: settings.handlerTimeoutMs,
+      consumer: settings.name,
+    });
   }
 
   async run(message: Runnable<Tx>, stop: AbortSignal): Promise<PipelineResult> {
     const { clock, settings, events } = this.#options;
     const startedAtMs = clock.now();
-    const limits = { timeoutMs: settings.handlerTimeoutMs, stop, consumer: settings.name };
-    const timed = timedRun(clock, limits);
+    const timed = this.#times.start(stop);
     let runs: Promise<void> | undefined;
     try {
       await this.#step('handler.before', message);

@@ -1,62 +1,109 @@
 import { consumeHandlerTimeout } from '../errors/create.ts';
 import type { Clock } from '../time/clock.ts';
 
-export interface TimedRun {
-  /** Aborts at the timeout and when `stop` aborts. */
-  readonly signal: AbortSignal;
-  /** Settles with the work, or rejects at the timeout or stop, whichever comes first. */
-  race<T>(work: Promise<T>): Promise<T>;
-  /** The time begins anew: what was waited for until now is not the handler's. */
-  restart(): void;
-  /** The timer is gone; the signal aborts no more. */
-  end(): void;
+export interface RunLimits {
+  readonly timeoutMs: number;
+  readonly consumer: string;
+}
+
+/**
+ * The runs of one consumer. They share one listener on the signal that stops them: listeners form a
+ * chain in which one that was removed long ago still holds all that came after it, and with them
+ * everything their runs had used, until the next full garbage collection.
+ */
+export class TimedRuns {
+  readonly #clock: Clock;
+  readonly #limits: RunLimits;
+  /** Those that go on, by the signal that stops them. */
+  readonly #going = new WeakMap<AbortSignal, Set<TimedRun>>();
+
+  constructor(clock: Clock, limits: RunLimits) {
+    this.#clock = clock;
+    this.#limits = limits;
+  }
+
+  /** @param stop - Its abort ends the run, as the timeout does. */
+  start(stop: AbortSignal): TimedRun {
+    const going = this.#going.get(stop) ?? this.#watch(stop);
+    const run = new TimedRun(this.#clock, this.#limits, going);
+    if (stop.aborted) run.abort(stop.reason);
+    else going.add(run);
+    return run;
+  }
+
+  #watch(stop: AbortSignal): Set<TimedRun> {
+    const going = new Set<TimedRun>();
+    this.#going.set(stop, going);
+    const onStop = (): void => {
+      for (const run of going) run.abort(stop.reason);
+    };
+    stop.addEventListener('abort', onStop, { once: true });
+    return going;
+  }
 }
 
 /** One run's time: bounded by the handler timeout and by the shutdown's deadline. */
-export function timedRun(
-  clock: Clock,
-  limits: { readonly timeoutMs: number; readonly stop: AbortSignal; readonly consumer: string },
-): TimedRun {
-  const { timeoutMs, stop, consumer } = limits;
-  const controller = new AbortController();
-  let cancelled: ((reason: unknown) => void) | undefined;
-  const abort = (reason: unknown): void => {
-    controller.abort(reason);
-    cancelled?.(reason);
-  };
-  let endsAtMs = clock.now() + timeoutMs;
-  // One timer for most runs: only when it fires is it seen that the time began anew.
-  const onTimer = (): void => {
+export class TimedRun {
+  readonly #clock: Clock;
+  readonly #limits: RunLimits;
+  readonly #going: Set<TimedRun>;
+  readonly #controller = new AbortController();
+  #cancelled: ((reason: unknown) => void) | undefined;
+  #endsAtMs: number;
+  #cancelTimer: () => void;
+
+  constructor(clock: Clock, limits: RunLimits, going: Set<TimedRun>) {
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#going = going;
+    this.#endsAtMs = clock.now() + limits.timeoutMs;
+    this.#cancelTimer = clock.after(limits.timeoutMs, this.#onTimer);
+  }
+
+  /** Aborts at the timeout and at the stop. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Settles with the work, or rejects at the timeout or stop, whichever comes first. */
+  race<T>(work: Promise<T>): Promise<T> {
+    const { signal } = this.#controller;
+    if (signal.aborted) {
+      work.catch(() => undefined); // its failure is the abort's consequence; the abort is reported
+      return Promise.reject(signal.reason);
+    }
+    return new Promise((resolve, reject) => {
+      this.#cancelled = reject;
+      work.then(resolve, reject);
+    });
+  }
+
+  /** The time begins anew: what was waited for until now is not the handler's. */
+  restart(): void {
+    this.#endsAtMs = this.#clock.now() + this.#limits.timeoutMs;
+  }
+
+  abort(reason: unknown): void {
+    this.#controller.abort(reason);
+    this.#cancelled?.(reason);
+  }
+
+  /** The timer is gone; the signal aborts no more. */
+  end(): void {
+    this.#cancelTimer();
+    this.#going.delete(this);
+    this.#cancelled = undefined;
+  }
+
+  /** One timer for most runs: only when it fires is it seen that the time began anew. */
+  readonly #onTimer = (): void => {
+    const { timeoutMs, consumer } = this.#limits;
+    const nowMs = this.#clock.now();
     // A clock that was put back must not prolong the run by as much.
-    endsAtMs = Math.min(endsAtMs, clock.now() + timeoutMs);
-    const leftMs = endsAtMs - clock.now();
-    if (leftMs > 0) cancelTimer = clock.after(leftMs, onTimer);
-    else abort(consumeHandlerTimeout({ consumer, timeoutMs }));
-  };
-  let cancelTimer = clock.after(timeoutMs, onTimer);
-  const onStop = (): void => abort(stop.reason);
-  if (stop.aborted) onStop();
-  else stop.addEventListener('abort', onStop, { once: true });
-  return {
-    signal: controller.signal,
-    race(work) {
-      if (controller.signal.aborted) {
-        work.catch(() => undefined); // its failure is the abort's consequence; the abort is reported
-        return Promise.reject(controller.signal.reason);
-      }
-      return new Promise((resolve, reject) => {
-        cancelled = reject;
-        work.then(resolve, reject);
-      });
-    },
-    restart() {
-      endsAtMs = clock.now() + timeoutMs;
-    },
-    end() {
-      cancelTimer();
-      stop.removeEventListener('abort', onStop);
-      cancelled = undefined;
-    },
+    this.#endsAtMs = Math.min(this.#endsAtMs, nowMs + timeoutMs);
+    const leftMs = this.#endsAtMs - nowMs;
+    if (leftMs > 0) this.#cancelTimer = this.#clock.after(leftMs, this.#onTimer);
+    else this.abort(consumeHandlerTimeout({ consumer, timeoutMs }));
   };
 }
 
