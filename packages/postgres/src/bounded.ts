@@ -10,14 +10,21 @@ export interface Limit {
 
 interface Call {
   readonly endsAtMs: number;
-  late(): void;
+  readonly late: () => void;
+  before: Call | undefined;
+  after: Call | undefined;
+  ended: boolean;
 }
 
-/** Calls that may all take equally long: one timer for them, set for the oldest. */
+/**
+ * Calls that may all take equally long: one timer for them, set for the oldest. They are linked to
+ * each other, because the tables of a Set keep what they held until a full garbage collection.
+ */
 export class Deadlines {
   readonly ms: number;
   /** In the order in which they end. */
-  readonly #open = new Set<Call>();
+  #first: Call | undefined;
+  #last: Call | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(ms: number) {
@@ -25,16 +32,29 @@ export class Deadlines {
   }
 
   start(late: () => void): Call {
-    const call = { endsAtMs: performance.now() + this.ms, late };
-    this.#open.add(call);
+    const endsAtMs = performance.now() + this.ms;
+    const before = this.#last;
+    const call: Call = { endsAtMs, late, before, after: undefined, ended: false };
+    this.#last = call;
+    if (before === undefined) this.#first = call;
+    else before.after = call;
     if (this.#timer === undefined) this.#arm(this.ms);
-    else if (this.#open.size === 1) this.#timer.ref();
+    else if (before === undefined) this.#timer.ref();
     return call;
   }
 
   end(call: Call): void {
+    if (call.ended) return;
+    call.ended = true;
+    const { before, after } = call;
+    if (before === undefined) this.#first = after;
+    else before.after = after;
+    if (after === undefined) this.#last = before;
+    else after.before = before;
+    call.before = undefined;
+    call.after = undefined;
     // The timer stays for the next call, but alone it keeps no process alive.
-    if (this.#open.delete(call) && this.#open.size === 0) this.#timer?.unref();
+    if (this.#first === undefined) this.#timer?.unref();
   }
 
   #arm(ms: number): void {
@@ -49,12 +69,13 @@ export class Deadlines {
 
   #expire(): void {
     const nowMs = performance.now();
-    for (const call of this.#open) {
+    for (let call = this.#first; call !== undefined; call = this.#first) {
       if (call.endsAtMs > nowMs) {
-        this.#arm(call.endsAtMs - nowMs);
+        // A call that was late may have begun another, and that one has armed the timer.
+        if (this.#timer === undefined) this.#arm(call.endsAtMs - nowMs);
         return;
       }
-      this.#open.delete(call);
+      this.end(call);
       call.late();
     }
   }

@@ -40,7 +40,8 @@ export class LeaseKeeper {
   }
 
   hold(leased: Leased): void {
-    this.#held.add(leased);
+    // Of no use otherwise: only extensions look at what is held.
+    if (this.#lease.extendable) this.#held.add(leased);
   }
 
   drop(leased: Leased): void {

@@ -8,6 +8,7 @@ import type {
   Settled,
 } from '../driver/driver.ts';
 import type { Source } from '../driver/topology.ts';
+import { Chain, type Link } from '../settle/chain.ts';
 import type { Clock } from '../time/clock.ts';
 import type { Incoming, PipelineResult } from './incoming.ts';
 import type { Intake } from './intake.ts';
@@ -42,7 +43,7 @@ export class QueueIntake implements Intake, SlotUser {
   /** Aborts when the session is lost or the intake stops: failed copies are not tried again. */
   readonly #stopping = new AbortController();
   readonly #gone = new AbortController();
-  readonly #taken = new Set<Taken>();
+  readonly #taken = new Chain<Taken>();
   readonly #ready = new KeyLanes<Taken>();
   #receiver: QueueReceiver | undefined;
   #batch: SettleBatch | undefined;
@@ -117,7 +118,7 @@ export class QueueIntake implements Intake, SlotUser {
   async close(): Promise<void> {
     this.#stopped = true;
     this.#leases?.close();
-    for (const taken of this.#taken) {
+    for (const taken of this.#taken.all()) {
       if (taken.state !== 'settling') this.#end(taken, { do: 'release' });
     }
     await this.#batch?.flushed();
@@ -134,7 +135,8 @@ export class QueueIntake implements Intake, SlotUser {
     this.#stopping.abort(error);
     this.#ready.drain();
     // What was not started, be it in a lane or held in hand.
-    for (const taken of this.#taken) if (taken.state === 'ready') this.#taken.delete(taken);
+    for (const taken of this.#taken.all())
+      if (taken.state === 'ready') this.#taken.remove(taken.link);
     this.#wakeIdle();
   }
 
@@ -173,7 +175,7 @@ export class QueueIntake implements Intake, SlotUser {
     const taken = new Taken(delivery, this.#options.source, leaseUntilMs, (how) =>
       this.#settle(taken, how),
     );
-    this.#taken.add(taken);
+    taken.link = this.#taken.add(taken);
     this.#leases?.hold(taken);
     if (this.#stopped || delivery.late === true) this.#end(taken, { do: 'release' });
     else this.#ready.push(taken, taken.lane);
@@ -250,7 +252,7 @@ export class QueueIntake implements Intake, SlotUser {
   }
 
   #forget(taken: Taken): void {
-    this.#taken.delete(taken);
+    this.#taken.remove(taken.link);
     this.#leases?.drop(taken);
     this.#wakeIdle();
   }
@@ -262,6 +264,7 @@ export class QueueIntake implements Intake, SlotUser {
 
 class Taken implements Unsettled, Leased {
   readonly token: unknown;
+  link!: Link<Taken>;
   readonly lane: string | undefined;
   readonly incoming: Incoming;
   readonly receivedAtMs: number;

@@ -1,4 +1,5 @@
 import { consumeHandlerTimeout } from '../errors/create.ts';
+import { Chain, type Link } from '../settle/chain.ts';
 import type { Clock } from '../time/clock.ts';
 
 export interface RunLimits {
@@ -15,7 +16,7 @@ export class TimedRuns {
   readonly #clock: Clock;
   readonly #limits: RunLimits;
   /** Those that go on, by the signal that stops them. */
-  readonly #going = new WeakMap<AbortSignal, Set<TimedRun>>();
+  readonly #going = new WeakMap<AbortSignal, Chain<TimedRun>>();
 
   constructor(clock: Clock, limits: RunLimits) {
     this.#clock = clock;
@@ -27,15 +28,14 @@ export class TimedRuns {
     const going = this.#going.get(stop) ?? this.#watch(stop);
     const run = new TimedRun(this.#clock, this.#limits, going);
     if (stop.aborted) run.abort(stop.reason);
-    else going.add(run);
     return run;
   }
 
-  #watch(stop: AbortSignal): Set<TimedRun> {
-    const going = new Set<TimedRun>();
+  #watch(stop: AbortSignal): Chain<TimedRun> {
+    const going = new Chain<TimedRun>();
     this.#going.set(stop, going);
     const onStop = (): void => {
-      for (const run of going) run.abort(stop.reason);
+      for (const run of going.all()) run.abort(stop.reason);
     };
     stop.addEventListener('abort', onStop, { once: true });
     return going;
@@ -46,16 +46,18 @@ export class TimedRuns {
 export class TimedRun {
   readonly #clock: Clock;
   readonly #limits: RunLimits;
-  readonly #going: Set<TimedRun>;
+  readonly #going: Chain<TimedRun>;
+  readonly #link: Link<TimedRun>;
   readonly #controller = new AbortController();
   #cancelled: ((reason: unknown) => void) | undefined;
   #endsAtMs: number;
   #cancelTimer: () => void;
 
-  constructor(clock: Clock, limits: RunLimits, going: Set<TimedRun>) {
+  constructor(clock: Clock, limits: RunLimits, going: Chain<TimedRun>) {
     this.#clock = clock;
     this.#limits = limits;
     this.#going = going;
+    this.#link = going.add(this);
     this.#endsAtMs = clock.now() + limits.timeoutMs;
     this.#cancelTimer = clock.after(limits.timeoutMs, this.#onTimer);
   }
@@ -91,7 +93,7 @@ export class TimedRun {
   /** The timer is gone; the signal aborts no more. */
   end(): void {
     this.#cancelTimer();
-    this.#going.delete(this);
+    this.#going.remove(this.#link);
     this.#cancelled = undefined;
   }
 

@@ -1,5 +1,6 @@
 import type { Capabilities } from '../driver/capabilities.ts';
 import type { Outgoing } from '../driver/driver.ts';
+import type { Link } from '../settle/chain.ts';
 import { notSent, type SendOutcome, unknown } from './send-outcome.ts';
 
 /** One message on its way; settles once. */
@@ -46,6 +47,7 @@ export class Flight {
   readonly requests: readonly SendRequest[];
   readonly abort: AbortController = new AbortController();
   readonly suspects: SendRequest[] = [];
+  link: Link<Flight> | undefined;
   left: number;
 
   constructor(requests: readonly SendRequest[]) {

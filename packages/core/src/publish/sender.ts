@@ -1,4 +1,5 @@
 import type { BaseSession, Outcome, Outgoing } from '../driver/driver.ts';
+import { Chain } from '../settle/chain.ts';
 import { withDedupId } from '../settle/dedup-id.ts';
 import type { Clock } from '../time/clock.ts';
 import { final, notSent, type SendOutcome, unknown } from './send-outcome.ts';
@@ -37,7 +38,7 @@ export class Sender {
   readonly #unroutable: SenderOptions['unroutable'];
   #session: BaseSession | undefined;
   #queue: SendRequest[] = [];
-  readonly #flights = new Set<Flight>();
+  readonly #flights = new Chain<Flight>();
   #inFlight = 0;
   #armed = false;
   #seenMs = Number.NEGATIVE_INFINITY;
@@ -62,7 +63,7 @@ export class Sender {
   /** The session is gone: what was handed to it is `unknown`. */
   detach(error: unknown): void {
     this.#session = undefined;
-    for (const flight of this.#flights) {
+    for (const flight of this.#flights.all()) {
       for (const request of flight.requests) request.settle(unknown('session', error));
       flight.abort.abort(error);
     }
@@ -96,7 +97,7 @@ export class Sender {
     this.#cancelSweep = undefined;
     const error = new Error('the bus was closed before an answer came');
     for (const request of this.#queue.splice(0)) request.settle(notSent('closed', error));
-    for (const flight of this.#flights) {
+    for (const flight of this.#flights.all()) {
       for (const request of flight.requests) request.settle(unknown('closed', error));
       flight.abort.abort(error);
     }
@@ -129,7 +130,7 @@ export class Sender {
   #dispatch(session: BaseSession, requests: readonly SendRequest[], alone: boolean): void {
     const flight = new Flight(requests);
     for (const request of requests) request.handedOver = true;
-    this.#flights.add(flight);
+    flight.link = this.#flights.add(flight);
     this.#inFlight += requests.length;
     const { idChars } = session.capabilities;
     const outgoing = requests.map(({ out }) => withDedupId(out, idChars));
@@ -156,7 +157,7 @@ export class Sender {
     }
     flight.left -= 1;
     if (flight.left === 0) {
-      this.#flights.delete(flight);
+      if (flight.link !== undefined) this.#flights.remove(flight.link);
       if (flight.suspects.length > 0) this.#apart(session, flight.suspects);
     }
     if (this.#queue.length > 0) this.#pumpSoon();
@@ -186,7 +187,7 @@ export class Sender {
         return false;
       });
     }
-    for (const flight of this.#flights) this.#expire(flight, now);
+    for (const flight of this.#flights.all()) this.#expire(flight, now);
     if (this.pending > 0) {
       this.#cancelSweep = this.#clock.after(SWEEP_MS, () => this.#sweep());
     }
@@ -199,7 +200,8 @@ export class Sender {
     this.#seenMs = now;
     if (backMs > 0) {
       for (const request of this.#queue) request.earlier(backMs);
-      for (const { requests } of this.#flights) for (const each of requests) each.earlier(backMs);
+      for (const { requests } of this.#flights.all())
+        for (const each of requests) each.earlier(backMs);
     }
     return now;
   }
