@@ -26,7 +26,7 @@ export class HandlerTx implements SqlTx {
   #why: string | undefined;
   #refused = false;
   /** Rejects what still runs; undefined while nothing does. */
-  readonly #refusals = new Set<(error: Error) => void>();
+  #refusals: Set<(error: Error) => void> | undefined;
 
   constructor(connection: Connection, signal: AbortSignal) {
     this.#connection = connection;
@@ -46,10 +46,11 @@ export class HandlerTx implements SqlTx {
         ? this.#last.then(() => this.#send(text, params))
         : this.#send(text, params);
       this.#running += 1;
+      this.#refusals ??= new Set();
       this.#refusals.add(reject);
       const ended = (): void => {
         this.#running -= 1;
-        this.#refusals.delete(reject);
+        this.#refusals?.delete(reject);
       };
       this.#last = sent.then(
         (result) => {
@@ -123,7 +124,7 @@ export class HandlerTx implements SqlTx {
   readonly #onAbort = (): void => {
     this.#why ??= 'the handler was stopped';
     this.#stopped = true;
-    for (const refuse of this.#refusals) refuse(this.#refuse());
+    for (const refuse of this.#refusals ?? []) refuse(this.#refuse());
   };
 }
 

@@ -89,10 +89,12 @@ export class Pipeline<Tx> {
 
   /** A header is only believed as far as this consumer's own delays could reach. */
   #dueAt({ headers, incoming }: Judged): number {
+    const heldUntilMs = incoming.heldUntilMs ?? 0;
+    if (headers.dueAtMs === undefined) return heldUntilMs;
     const { settings, clock } = this.#options;
     const longest = clock.now() + MAX_RETRY_AFTER_MS + 2 * Math.max(...settings.retry.delaysMs);
-    const dueAtMs = headers.dueAtMs ?? 0;
-    return Math.max(dueAtMs > longest ? 0 : dueAtMs, incoming.heldUntilMs ?? 0);
+    const { dueAtMs } = headers;
+    return Math.max(dueAtMs > longest ? 0 : dueAtMs, heldUntilMs);
   }
 
   #unhandled(judged: Judged, { type }: Envelope): PipelineResult {

@@ -264,7 +264,7 @@ export class QueueIntake implements Intake, SlotUser {
 
 class Taken implements Unsettled, Leased {
   readonly token: unknown;
-  link!: Link<Taken>;
+  link!: Link<Taken>; // its place among what is taken, given right behind its making
   readonly lane: string | undefined;
   readonly incoming: Incoming;
   readonly receivedAtMs: number;

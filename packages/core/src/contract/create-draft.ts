@@ -31,7 +31,10 @@ export function createDraft<D>(contract: Contract, data: D, options: DraftOption
   return {
     contract,
     id: id === undefined ? createMessageId(nowMs) : idOf('id', id),
-    occurredAt: instantOf('occurred_at', occurredAt ?? new Date(nowMs)),
+    occurredAt:
+      occurredAt === undefined
+        ? new Date(nowMs).toISOString()
+        : instantOf('occurred_at', occurredAt),
     ...(aggregate !== undefined && { aggregate: aggregateOf(aggregate) }),
     ...(expiresAt !== undefined && { expiresAt: instantOf('expires_at', expiresAt) }),
     ...(correlationId !== undefined && { correlationId: idOf('correlation_id', correlationId) }),
