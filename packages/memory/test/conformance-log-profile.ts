@@ -1,5 +1,5 @@
 import type { BrokerRun, CaseBroker, Place, Profile, RawBroker } from '@ackord/conformance';
-import { delayLabel } from '../src/broker/delay-label.ts';
+import { delayLabel } from '@ackord/core/driver';
 import type { RawMessage } from '../src/broker/stored-message.ts';
 import { MemoryBroker, memoryLog } from '../src/index.ts';
 import { faultsOf } from './conformance-faults.ts';

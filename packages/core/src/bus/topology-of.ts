@@ -26,7 +26,7 @@ export function topologyOf(
     consumers: consumers.map(({ settings, registry }) => ({
       name: settings.name,
       from: registry.destinations,
-      // Strict consumers and ordered ones must see types that they do not handle.
+      // A strict consumer must see the types that it does not handle.
       types: settings.unhandled === 'park' ? [] : registry.types,
       delaysMs: [...new Set(settings.retry.delaysMs)].sort((a, b) => a - b),
     })),

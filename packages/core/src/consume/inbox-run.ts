@@ -2,9 +2,10 @@ import { MessagingError } from '../errors/messaging-error.ts';
 import { type BusinessRejection, isBusinessRejection } from '../failure/failures.ts';
 import type { StepName } from '../observe/steps.ts';
 import { decideOrder } from '../order/decide-order.ts';
-import type { AttemptRow, Claim, Claimed, ClaimOutcome, UnitOfWork } from '../store/inbox-store.ts';
+import type { AttemptRow, Claimed, UnitOfWork } from '../store/inbox-store.ts';
 import { deadline } from '../time/deadline.ts';
 import { BufferedOutbox } from './buffered-outbox.ts';
+import { claimOf, outcomeOf } from './claim-of.ts';
 import { messageOf, parentOf } from './handler-message.ts';
 import type { InboxRunnerOptions } from './inbox-runner.ts';
 import type { PipelineResult, Verdict } from './incoming.ts';
@@ -17,6 +18,7 @@ import {
 } from './judge-failure.ts';
 import type { Runnable } from './pipeline.ts';
 import { recordFailure } from './record-failure.ts';
+import { recordedError } from './recorded-error.ts';
 import { returned, type TimedRun } from './timed-run.ts';
 
 /** `again`: undone, worth repeating at once inside the slot. */
@@ -53,7 +55,10 @@ export class InboxRun<Tx> {
 
   async through(work: Work): Promise<PipelineResult> {
     const { store } = this.#options;
-    const unit = await store.inbox.begin([this.#claim(false)], this.#timed.signal);
+    const unit = await store.inbox.begin(
+      [claimOf(this.#options.settings, this.#message.judged, false)],
+      this.#timed.signal,
+    );
     this.#unit = unit;
     this.#timed.restart();
     const claimed = unit.claimed[0];
@@ -177,7 +182,7 @@ export class InboxRun<Tx> {
       : await recordFailure(this.#options, {
           unit: this.#unit,
           row: this.#row,
-          claim: this.#claim(true),
+          claim: claimOf(this.#options.settings, this.#message.judged, true),
           judge: (row) => {
             judgement = judgeBy(this.#currentCycle(row));
             return judgement.record;
@@ -212,7 +217,10 @@ export class InboxRun<Tx> {
     this.#unit = undefined;
     const { signal, end } = deadline(clock, settings.handlerTimeoutMs, 'recording a rejection');
     try {
-      const unit = await store.inbox.begin([this.#claim(true)], signal);
+      const unit = await store.inbox.begin(
+        [claimOf(this.#options.settings, this.#message.judged, true)],
+        signal,
+      );
       this.#unit = unit;
       const claimed = unit.claimed[0];
       if (claimed?.fresh !== true) return await this.#duplicate(unit);
@@ -256,29 +264,12 @@ export class InboxRun<Tx> {
     messages: BufferedOutbox<Tx>,
   ): Promise<void> {
     const outbox = messages.end();
-    await unit.commit({ outcomes: [this.#outcome(outcome)], outbox });
+    await unit.commit({
+      outcomes: [outcomeOf(this.#options.settings, this.#message.judged, outcome)],
+      outbox,
+    });
     this.#committed = true;
     if (outbox.length > 0) this.#options.outboxFilled();
-  }
-
-  #outcome(outcome: 'applied' | 'rejected'): ClaimOutcome {
-    const version = this.#message.judged.envelope.aggregate?.version;
-    if (this.#options.settings.order === 'none' || version === undefined) return { outcome };
-    return { outcome, version };
-  }
-
-  #claim(again: boolean): Claim {
-    const { settings } = this.#options;
-    const { id, headers, incoming, envelope } = this.#message.judged;
-    const { aggregate } = envelope;
-    const guarded = again || headers.attempt > 1 || headers.deferrals > 0 || incoming.redelivered;
-    return {
-      consumer: settings.name,
-      messageId: id,
-      guarded,
-      ...(settings.order !== 'none' &&
-        aggregate !== undefined && { aggregate: { type: aggregate.type, id: aggregate.id } }),
-    };
   }
 
   /** Counts of an earlier redrive cycle do not bind this one. */
@@ -306,10 +297,3 @@ export class InboxRun<Tx> {
 const ACK: PipelineResult = { verdict: { step: 'ack' } };
 
 const keep = (error: unknown): { verdict: Verdict } => ({ verdict: { step: 'keep', error } });
-
-/** What the run that decided to park had failed with, so that the record still tells it. */
-function recordedError({ attempts, errorType, errorText }: AttemptRow): Error {
-  const error = new Error(errorText ?? `parked by a decision after attempt ${attempts}`);
-  if (errorType !== undefined) error.name = errorType;
-  return error;
-}

@@ -1,5 +1,12 @@
-import type { Address, Plan, Resource, Source, Target, Topology } from '@ackord/core/driver';
-import { delayLabel } from '../broker/delay-label.ts';
+import {
+  type Address,
+  delayLabel,
+  type Plan,
+  type Resource,
+  type Source,
+  type Target,
+  type Topology,
+} from '@ackord/core/driver';
 
 /** Settings of a resource of kind `topic`. */
 export interface TopicSettings {
